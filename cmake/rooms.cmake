@@ -1,7 +1,9 @@
 # How rooms, their tests and programs are declared. One way for all.
 
 add_library(ls_flags INTERFACE)
-target_compile_options(ls_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror)
+# GCC counts a member with a default as missing in a designated initialiser: that is the point of defaults.
+target_compile_options(ls_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror
+                       -Wno-missing-field-initializers)
 target_include_directories(ls_flags INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
 if(LS_SANITIZE STREQUAL "address")
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -1,0 +1,86 @@
+// State: what the manifest says after some version. A snapshot is an encoded State.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "lakestream/status.h"
+#include "lakestream/stream.h"
+#include "manifest/record.h"
+
+namespace lakestream {
+
+// One producer's row: the anchor of exactly-once. What is published of a producer is what its row
+// counts.
+struct ProducerRow {
+  SessionId session = 0;       // the current one
+  uint64_t next_sequence = 0;  // of the current session's TGBs
+  bool finished = false;       // by the current session
+  uint64_t tgbs = 0;           // published by all sessions
+  StateRef state;              // right behind the last published TGB, of whichever session
+  // The data object that holds `state` if it is an extent.
+  SessionId state_session = 0;
+  uint32_t state_object = 0;
+  bool operator==(const ProducerRow&) const = default;
+};
+
+// Where the steps [first_step, first_step + entry.tgb_count()) lie.
+struct PlacedEntry {
+  Step first_step = 0;
+  Entry entry;
+  Step end_step() const { return first_step + entry.tgb_count(); }
+  bool operator==(const PlacedEntry&) const = default;
+};
+
+struct State {
+  Version version = 0;
+  Hash128 hash{};  // of the record object that made this version
+  Step next_step = 0;
+  bool sealed = false;
+  uint64_t sessions_opened = 0;
+  uint64_t slice_bytes = 0;   // stored bytes of all published slice frames
+  uint64_t data_objects = 0;  // published
+  int64_t last_commit_ms = 0;
+  std::map<std::string, ProducerRow> rows;
+  // Every entry that covers a step of the index page that is still open, in step order.
+  std::vector<PlacedEntry> tail;
+
+  // Not stored: derived from rows.
+  std::map<SessionId, std::string> producer_of_session;
+
+  ProducerRow* FindSession(SessionId session);
+  bool operator==(const State&) const = default;
+};
+
+// The state before version 1.
+State EmptyState(const StreamInfo& info);
+
+// Canonical: equal states have equal bytes.
+std::vector<uint8_t> EncodeSnapshot(const StreamInfo& info, const State& state);
+// Checks the frame, the stream and the state's own consistency (CheckState).
+Result<State> DecodeSnapshot(const StreamInfo& info, ConstBytes bytes);
+
+// A sealed index page: every entry that covers a step of [page * P, (page + 1) * P), in step order.
+struct IndexPage {
+  uint64_t page = 0;
+  std::vector<PlacedEntry> entries;
+  bool operator==(const IndexPage&) const = default;
+};
+std::vector<uint8_t> EncodeIndexPage(const StreamInfo& info, const IndexPage& page);
+Result<IndexPage> DecodeIndexPage(const StreamInfo& info, uint64_t page, ConstBytes bytes);
+
+// HEAD: a hint to some version that exists. A reader must survive any content.
+std::vector<uint8_t> EncodeHeadHint(Version version);
+Result<Version> DecodeHeadHint(ConstBytes bytes);
+
+// What must hold of every state, by the protocol's invariants: sessions are distinct and were
+// opened, entries are dense and cover the open page, nothing is counted twice. kDataLoss naming
+// what is broken.
+Status CheckState(const StreamInfo& info, const State& state);
+
+// The entry of `entries` (in step order) that covers `step`, or null.
+const PlacedEntry* FindStep(const std::vector<PlacedEntry>& entries, Step step);
+
+}  // namespace lakestream
