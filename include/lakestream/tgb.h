@@ -69,7 +69,7 @@ struct SliceView {
   const TensorView* Find(std::string_view name) const;  // null if there is none
 };
 // Checks every length and offset; kDataLoss with the reason if the payload is not valid
-// safetensors.
+// safetensors, kUnimplemented for an element type that is not in DType.
 Result<SliceView> DecodeSlice(Buffer payload);
 
 // Ragged and string fields, on top of plain tensors: a field "x" of n values of uneven length is
@@ -92,7 +92,8 @@ class Tgb {
 
   const Mesh& mesh() const { return mesh_; }
   // Sets the slice of a position to an encoded payload (see EncodeSlice). kInvalidArgument if (dp,
-  // cp) is outside the mesh or was set before.
+  // cp) is outside the mesh or was set before, or if the payload is not a slice: what no rank could
+  // read must not become a step. The check parses the payload's header, not its data.
   Status SetSlice(uint32_t dp, uint32_t cp, Buffer payload);
   // As above, encoding the tensors.
   Status SetSlice(uint32_t dp, uint32_t cp, std::span<const TensorView> tensors,
