@@ -38,18 +38,6 @@
 
 namespace lakestream {
 
-// Gives memory for the bytes of a Get. `Allocate` returns `size` writable bytes kept alive by
-// `owner`.
-class BufferAllocator {
- public:
-  struct Block {
-    std::shared_ptr<void> owner;
-    uint8_t* data = nullptr;
-  };
-  virtual ~BufferAllocator() = default;
-  virtual Block Allocate(size_t size) = 0;  // 64-byte aligned; thread-safe
-};
-
 struct GetOptions {
   // Absent: the whole object. A range that ends past the object's end is cut there; one that starts
   // at or past the end of a non-empty object is kInvalidArgument.

@@ -131,8 +131,9 @@ inline Status InternalError(std::string m) { return {Code::kInternal, std::move(
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}         // NOLINT(google-explicit-constructor)
-  Result(Status status) : status_(std::move(status)) {  // NOLINT(google-explicit-constructor)
+  // Implicit on purpose: `return value;` and `return status;` both work.
+  Result(T value) : value_(std::move(value)) {}
+  Result(Status status) : status_(std::move(status)) {
     assert(!status_.ok() && "an OK status carries no value");
   }
 

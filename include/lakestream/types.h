@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -74,6 +75,18 @@ class Buffer {
  private:
   std::shared_ptr<const void> owner_;
   ConstBytes bytes_;
+};
+
+// Gives memory for bytes that are about to be read. `Allocate` returns `size` writable bytes kept
+// alive by `owner`.
+class BufferAllocator {
+ public:
+  struct Block {
+    std::shared_ptr<void> owner;
+    uint8_t* data = nullptr;
+  };
+  virtual ~BufferAllocator() = default;
+  virtual Block Allocate(size_t size) = 0;  // 64-byte aligned; thread-safe
 };
 
 }  // namespace lakestream
