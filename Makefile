@@ -60,7 +60,9 @@ test-long: build
 	$(CTEST) -L long
 
 demo: build
-	@STORE=$(STORE) BUILD=$(BUILD) examples/multimodal/run.sh
+	@examples/multimodal/fetch_data.sh build/demo-data
+	@$(BUILD)/bin/demo_prepare build/demo-data
+	@$(PYTHON) examples/multimodal/run_demo.py --bin $(BUILD)/bin --data build/demo-data --out build/demo --store $(STORE)
 
 bench: build
 	@BUILD=$(BUILD) bench/run.sh
