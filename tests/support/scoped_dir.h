@@ -15,9 +15,9 @@ class ScopedDir {
  public:
   explicit ScopedDir(const std::string& parent = "") {
     std::error_code error;
-    const std::filesystem::path base =
-        parent.empty() ? std::filesystem::temp_directory_path(error) : parent;
-    std::string name = (base / "lakestream-test-XXXXXX").string();
+    const std::string base =
+        parent.empty() ? std::filesystem::temp_directory_path(error).string() : parent;
+    std::string name = base + "/lakestream-test-XXXXXX";
     if (!error && mkdtemp(name.data()) != nullptr) path_ = name;
   }
   ~ScopedDir() {
