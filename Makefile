@@ -50,7 +50,7 @@ setup:
 	@tools/setup.sh
 
 build: setup
-	@cmake -S . -B $(BUILD) -G Ninja -DLS_SANITIZE=$(SAN) --log-level=WARNING
+	@cmake -S . -B $(BUILD) -G Ninja -DLS_SANITIZE=$(SAN) -DCMAKE_EXPORT_COMPILE_COMMANDS=ON --log-level=WARNING
 	@cmake --build $(BUILD) -j $(JOBS)
 
 test: build

@@ -100,10 +100,11 @@ class CheckTreeTest(unittest.TestCase):
         self.assert_fires("backends", "src/manifest/b.h", '#include "store/local_store.h"\n')
 
     def test_pure_room_that_reads_a_clock(self):
-        self.assert_fires("pure", "src/manifest/b.h", "#include <chrono>\n")
+        self.assert_fires("pure", "src/manifest/b.h", "#include <ctime>\n")
 
     def test_pure_room_that_knows_the_store(self):
-        self.assert_fires("pure", "src/manifest/b.h", '#include "lakestream/object_store.h"\n')
+        self.write("src/manifest/ok.h", '#include "lakestream/runtime.h"\nTimePoint F(Duration d);\n')
+        self.assert_fires("pure", "src/manifest/b.h", "// Runtime\nvoid F(ObjectStore& store);\n", 2)
 
     def test_public_header_that_includes_a_room(self):
         self.assert_fires("public", "include/lakestream/b.h", '#pragma once\n#include "base/a.h"\n', 2)
