@@ -1,0 +1,80 @@
+#include "consumer/slice_reader.h"
+
+#include "base/text.h"
+#include "manifest/keys.h"
+#include "tgb/slice_frame.h"
+
+namespace lakestream {
+namespace {
+
+std::string KeyOf(const LedgerContext& context, const SlicePlace& slice) {
+  return DataKey(context.branch, slice.place.entry->session, slice.place.entry->object);
+}
+
+std::string Where(const LedgerContext& context, const SlicePlace& slice) {
+  return Str("step ", slice.place.step, " in ", context.store.Describe(), "/",
+             KeyOf(context, slice), ", bytes ", slice.range.offset, " to ", slice.range.end());
+}
+
+}  // namespace
+
+SlicePlace SliceReader::Find(const StepPlace& place) const {
+  return {place,
+          place.entry->layout.FrameRange(context_.info.spec.mesh, place.tgb_ordinal, dp_, cp_)};
+}
+
+Result<std::vector<Buffer>> SliceReader::Read(std::span<const SlicePlace> slices,
+                                              const Deadline& deadline) {
+  const ByteRange all{slices.front().range.offset,
+                      slices.back().range.end() - slices.front().range.offset};
+  auto read = context_.store.Get(KeyOf(context_, slices.front()),
+                                 {.range = all, .allocator = allocator_}, deadline);
+  if (!read.ok()) {
+    if (read.status().code() == Code::kNotFound || read.status().code() == Code::kInvalidArgument) {
+      return DataLossError(Str(Where(context_, slices.front()),
+                               ": the data object is missing or too short (",
+                               read.status().message(), "); run 'lakestream verify'"));
+    }
+    return read.status();
+  }
+  std::vector<Buffer> payloads;
+  for (const SlicePlace& slice : slices) {
+    const uint64_t offset = slice.range.offset - all.offset;
+    Result<Buffer> payload = DataLossError("the object is shorter than the manifest says");
+    if (offset + slice.range.size <= read->data.size()) {
+      payload = Open(read->data.Slice(offset, slice.range.size), slice);
+    }
+    if (!payload.ok() && payload.status().code() == Code::kDataLoss) {
+      payload = ReadAgain(slice, payload.status(), deadline);
+    }
+    if (!payload.ok()) return payload.status();
+    payloads.push_back(*std::move(payload));
+  }
+  return payloads;
+}
+
+Result<Buffer> SliceReader::Open(const Buffer& frame, const SlicePlace& slice) const {
+  const Entry& entry = *slice.place.entry;
+  return OpenSliceFrame(frame, {entry.session, entry.object, slice.place.tgb_ordinal, dp_, cp_},
+                        allocator_);
+}
+
+Result<Buffer> SliceReader::ReadAgain(const SlicePlace& slice, const Status& first_failure,
+                                      const Deadline& deadline) {
+  ++rereads_;
+  context_.runtime.Log(LogLevel::kWarning, Str(Where(context_, slice), ": ",
+                                               first_failure.message(), "; reading it once more"));
+  LS_ASSIGN_OR_RETURN(
+      const GetResult read,
+      context_.store.Get(KeyOf(context_, slice), {.range = slice.range, .allocator = allocator_},
+                         deadline));
+  auto payload = Open(read.data, slice);
+  if (payload.ok() || payload.status().code() != Code::kDataLoss) return payload;
+  return DataLossError(Str(Where(context_, slice), ": ", payload.status().message(),
+                           ", also when read again; the stored object is damaged: run 'lakestream "
+                           "verify' and restore "
+                           "the object, or write the data anew"),
+                       payload.status().reason());
+}
+
+}  // namespace lakestream

@@ -1,0 +1,100 @@
+#include "ledger/step_index.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace lakestream {
+namespace {
+
+constexpr size_t kPagesCached = 4;
+
+}  // namespace
+
+Result<StepPlace> StepIndex::Locate(Step step, const Deadline& deadline) {
+  const State& state = follower_.state();
+  if (step >= state.next_step) {
+    return NotFoundError(
+        Str("step ", step, " is not committed yet; the stream ends at step ", state.next_step),
+        Reason::kStepNotYet);
+  }
+  if (const PlacedEntry* placed = FindStep(state.tail, step)) return PlaceIn(*placed, step);
+  LS_ASSIGN_OR_RETURN(const IndexPage* page,
+                      Page(step / follower_.context().info.spec.index_page_steps, deadline));
+  const PlacedEntry* placed = FindStep(page->entries, step);
+  if (placed == nullptr) return InternalError(Str("index page ", page->page, " lacks step ", step));
+  return PlaceIn(*placed, step);
+}
+
+void StepIndex::Remember(const IndexPage& page) {
+  pages_.push_back(page);
+  if (pages_.size() > kPagesCached) pages_.pop_front();
+}
+
+Result<const IndexPage*> StepIndex::Page(uint64_t page, const Deadline& deadline) {
+  const auto cached = std::find_if(pages_.begin(), pages_.end(),
+                                   [&](const IndexPage& p) { return p.page == page; });
+  if (cached != pages_.end()) return &*cached;
+  const LedgerContext& context = follower_.context();
+  const std::string key = IndexKey(context.branch, page);
+  auto bytes = GetBytes(context.store, key, deadline);
+  if (bytes.ok()) {
+    auto decoded = DecodeIndexPage(context.info, page, bytes->bytes());
+    if (!decoded.ok()) return decoded.status().WithContext(Str(context.store.Describe(), "/", key));
+    Remember(*decoded);
+  } else if (bytes.status().code() == Code::kNotFound) {
+    LS_ASSIGN_OR_RETURN(const IndexPage built,
+                        BuildIndexPage(context, follower_.state(), page, deadline));
+    Remember(built);
+  } else {
+    return bytes.status();
+  }
+  return &pages_.back();
+}
+
+StepPlace StepIndex::PlaceIn(const PlacedEntry& placed, Step step) {
+  if (!last_entry_ || last_.first_step != placed.first_step) {
+    last_ = placed;
+    last_entry_ = std::make_shared<const Entry>(placed.entry);
+  }
+  return {step, static_cast<uint32_t>(step - placed.first_step), last_entry_};
+}
+
+Result<IndexPage> BuildIndexPage(const LedgerContext& context, const State& state, uint64_t page,
+                                 const Deadline& deadline) {
+  const uint64_t steps = context.info.spec.index_page_steps;
+  const Step from = page * steps;
+  const Step to = from + steps;
+  const auto read = [&](Version version) -> Result<Record> {
+    LS_ASSIGN_OR_RETURN(auto slot, ReadSlot(context, version, deadline));
+    if (slot) return std::move(slot->record);
+    return DataLossError(Str(context.store.Describe(), "/", LogKey(context.branch, version),
+                             " is missing, but later versions exist; run 'lakestream verify'"));
+  };
+  // The first version with next_step > from: it publishes step `from`.
+  Version low = 0;
+  Version high = state.version;
+  while (high - low > 1) {
+    const Version middle = low + (high - low) / 2;
+    LS_ASSIGN_OR_RETURN(const Record record, read(middle));
+    (record.next_step > from ? high : low) = middle;
+  }
+  IndexPage built{page, {}};
+  Step reached = from;
+  for (Version version = high; reached < to; ++version) {
+    LS_ASSIGN_OR_RETURN(const Record record, read(version));
+    Step step = record.first_step;
+    for (const Change& change : record.changes) {
+      const auto* publish = std::get_if<PublishChange>(&change);
+      if (publish == nullptr) continue;
+      PlacedEntry placed{step, publish->entry};
+      step = placed.end_step();
+      if (placed.end_step() > from && placed.first_step < to)
+        built.entries.push_back(std::move(placed));
+    }
+    reached = step;
+  }
+  return built;
+}
+
+}  // namespace lakestream

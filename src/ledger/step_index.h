@@ -1,0 +1,50 @@
+// StepIndex: where a step lies.
+//
+// A step of the open index page is in the follower's state; an older one is in one index page (one
+// GET, cached). A page that is not written yet (its writer died between its commit and the page) is
+// made from the log, which costs about log2(versions) small GETs and the records of the page;
+// readers need no right to write.
+//
+// Confined to one thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "ledger/follower.h"
+
+namespace lakestream {
+
+struct StepPlace {
+  Step step = 0;
+  uint32_t tgb_ordinal = 0;            // in the data object
+  std::shared_ptr<const Entry> entry;  // the object that holds it
+};
+
+class StepIndex {
+ public:
+  // Sees the follower's pages through Remember(), its state through `follower`.
+  explicit StepIndex(const Follower& follower) : follower_(follower) {}
+
+  // kNotFound (kStepNotYet) at or past the end that the follower knows.
+  Result<StepPlace> Locate(Step step, const Deadline& deadline);
+  // A page that was sealed just now: spares its GET.
+  void Remember(const IndexPage& page);
+
+ private:
+  Result<const IndexPage*> Page(uint64_t page, const Deadline& deadline);
+  StepPlace PlaceIn(const PlacedEntry& placed, Step step);
+
+  const Follower& follower_;
+  std::deque<IndexPage> pages_;  // most recently used last
+  PlacedEntry last_;             // shared by the steps of one object
+  std::shared_ptr<const Entry> last_entry_;
+};
+
+// Makes an index page from the log alone: bisects for the version that published the page's first
+// step, then reads on. `state` must be past the page's end.
+Result<IndexPage> BuildIndexPage(const LedgerContext& context, const State& state, uint64_t page,
+                                 const Deadline& deadline);
+
+}  // namespace lakestream
