@@ -1,0 +1,78 @@
+// World: one run. Processes, storage, history and the options that rule them, shared by the actors;
+// and RunSeed(), which plays it and judges it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lakestream/stream.h"
+#include "sim/checkers/checkers.h"
+#include "sim/checkers/log_view.h"
+#include "sim/history.h"
+#include "sim/run_options.h"
+#include "sim/sim_runtime.h"
+#include "sim/sim_store.h"
+
+namespace lakestream::sim {
+
+class World {
+ public:
+  World(RunOptions options, bool verbose);
+
+  // A process of an actor, with clocks of its own.
+  Process* NewProcess(std::string name);
+  std::shared_ptr<SimRuntime> RuntimeOf(Process* process);
+  std::shared_ptr<SimStore> StoreOf(std::shared_ptr<SimRuntime> runtime);
+  StreamSpec Spec() const;
+
+  // For the readable history; `text` is made only if it is kept.
+  void Line(const Process* process, std::string_view text);
+  void Report(std::string checker, std::string detail);
+  // The faults' time is over: what happens from now on must succeed.
+  bool healed() const { return healed_; }
+  void Heal();
+  // The newest log, by looking into the store.
+  LogReader& log();
+
+  RunOptions options;
+  Random random;  // of actors and supervisors
+  Scheduler scheduler;
+  std::shared_ptr<SimStorage> storage;
+  History history;
+  std::vector<Violation> violations;
+  Process* director = nullptr;  // supervisors live here; never crashes
+  uint32_t actors_running = 0;  // supervisors that have not come to their end
+  // What was sent to any store by an actor when the run had come to its end.
+  uint64_t crashes = 0;
+  uint64_t pauses = 0;
+  uint64_t twins = 0;
+
+ private:
+  LogReader log_;
+  bool healed_ = false;
+};
+
+struct RunResult {
+  uint64_t seed = 0;
+  uint64_t event_hash = 0;
+  std::vector<Violation> violations;
+  std::string report;  // options, violations, and with `verbose` the whole history
+  SimStorage::Coverage coverage = {};
+  uint64_t crashes = 0;
+  uint64_t pauses = 0;
+  uint64_t twins = 0;
+  uint64_t steps = 0;
+  uint64_t versions = 0;
+  uint64_t sessions = 0;
+  uint64_t reads = 0;
+  uint64_t requests = 0;
+  uint64_t switches = 0;
+  Time virtual_time = 0;
+};
+
+// Plays and judges one run. What crashed processes held is leaked: call it in a forked child.
+RunResult RunWorld(const RunOptions& options, bool verbose);
+
+}  // namespace lakestream::sim
