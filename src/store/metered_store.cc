@@ -1,16 +1,8 @@
 #include "store/metered_store.h"
 
+#include "store/store_rules.h"
+
 namespace lakestream {
-namespace {
-
-uint64_t TotalBytes(std::span<const ConstBytes> pieces) {
-  uint64_t bytes = 0;
-  for (const ConstBytes& piece : pieces) bytes += piece.size();
-  return bytes;
-}
-
-}  // namespace
-
 class MeteredStore::MeteredUpload final : public Upload {
  public:
   MeteredUpload(std::unique_ptr<Upload> below, std::shared_ptr<Counters> counters)
