@@ -153,8 +153,8 @@ class CheckTreeTest(unittest.TestCase):
         self.assert_fires("places", "docs/a.md", "# A\n\nsee /home/ann/src\n", 3)
 
     def test_host_that_is_no_documentation(self):
-        self.write("docs/ok.md", "# A\nhttps://arxiv.org/abs/1 http://127.0.0.1:9/ http://$host/ http://host/\n")
-        self.assert_fires("places", "docs/a.md", "# A\n\nhttps://mirror.registry.invalid/x\n", 3)
+        self.write("docs/ok.md", "# A\nhttps://arxiv.org/abs/1 http://127.0.0.1:9/ http://$host/ http://host/ http://s3.\n")
+        self.assert_fires("places", "docs/a.md", "# A\n\nhttps://mirror.registry.nowhere/x\n", 3)
 
     def test_vague_file_name(self):
         self.assert_fires("names", "src/store/string_util.h", "#pragma once\n")

@@ -48,8 +48,9 @@ POSTPONED = re.compile(r"\b(TODO|FIXME|XXX|HACK|NOLINT\w*)\b|\bGTEST_SKIP\b|\bDI
 HOSTS = re.compile(
     r"(127\.0\.0\.1|localhost|0\.0\.0\.0|169\.254\.169\.254|169\.254\.170\.2|\[::1\]|arxiv\.org|github\.com|"
     r"(.*\.)?apache\.org|(.*\.)?amazonaws\.com(\.cn)?|docs\.aws\.amazon\.com|(.*\.)?w3\.org|"
-    r"(.*\.)?rfc-editor\.org|creativecommons\.org|keepachangelog\.com|(.*\.)?example(\.com|\.org|\.net|))")
-HOME_PATH = re.compile(r"(?<![\w.~$}-])/(?:root|(?:home|Users)/\w+)/[\w.]")
+    r"(.*\.)?rfc-editor\.org|creativecommons\.org|keepachangelog\.com|(.*\.)?example(\.com|\.org|\.net|)|"
+    r"(.*\.)?(host|invalid|test|local)|.*\.)")  # reserved names; a piece that code goes on
+HOME_PATH = re.compile(r"(?<![\w.~$}-])/(?:root|(?:home|Users)/(?!(?:me|you|user)/)\w+)/[\w.]")
 SHARED_FOLDERS = {"/", "/tmp", "/var/tmp", "/src", "/opt", "/srv", "/mnt", "/build", "/home", "/usr/src"}
 # The checks and their tests have to spell out what they ban.
 OWN_FILES = ("tools/tree/", "tools/check_tree")
