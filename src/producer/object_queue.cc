@@ -33,6 +33,8 @@ void ObjectQueue::CutAll() {
   auto job = std::make_shared<ObjectJob>();
   job->object = next_object_++;
   job->first_sequence = next_sequence_ - waiting_.size();
+  job->tgb_count = waiting_.size();
+  job->tgb_count = waiting_.size();
   job->tgbs = std::exchange(waiting_, {});
   job->state = std::exchange(waiting_state_, {});
   job->payload_bytes = std::exchange(waiting_bytes_, 0);

@@ -19,19 +19,20 @@
 
 namespace lakestream {
 
-// A data object in the making. Its `tgbs` and `state` do not change any more once it is cut.
+// A data object in the making. What it holds does not change any more once it is cut.
 struct ObjectJob {
   enum class Stage { kQueued, kUploading, kUploaded };
 
   uint32_t object = 0;
   uint64_t first_sequence = 0;
-  std::vector<Tgb> tgbs;
+  std::vector<Tgb> tgbs;   // gone once it is uploaded
+  uint64_t tgb_count = 0;  // stays
   std::string state;
   uint64_t payload_bytes = 0;
   Stage stage = Stage::kQueued;
   Entry entry;  // complete once uploaded
 
-  uint64_t end_sequence() const { return first_sequence + tgbs.size(); }
+  uint64_t end_sequence() const { return first_sequence + tgb_count; }
 };
 
 class ObjectQueue {
