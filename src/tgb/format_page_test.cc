@@ -1,10 +1,8 @@
 // The worked example of docs/format/tgb.md, taken from the page itself.
+#include "tests/support/format_page.h"
+
 #include <gtest/gtest.h>
 
-#include <charconv>
-#include <fstream>
-#include <sstream>
-#include <string>
 #include <vector>
 
 #include "tests/golden/sample_objects.h"
@@ -12,36 +10,7 @@
 namespace lakestream {
 namespace {
 
-// The bytes of a line such as "00000010  a0 a1 ...  |text|"; its offset must be `expected`.
-std::vector<uint8_t> ParseHexLine(const std::string& line, size_t expected) {
-  std::istringstream words(line.substr(0, line.find('|')));
-  std::string word;
-  words >> word;
-  size_t offset = 0;
-  std::from_chars(word.data(), word.data() + word.size(), offset, 16);
-  EXPECT_EQ(offset, expected) << line;
-  std::vector<uint8_t> bytes;
-  while (words >> word) {
-    uint8_t byte = 0;
-    std::from_chars(word.data(), word.data() + word.size(), byte, 16);
-    bytes.push_back(byte);
-  }
-  return bytes;
-}
-
-// All bytes of the page's block that starts with "```hex".
-std::vector<uint8_t> ExampleOfThePage() {
-  std::ifstream page(LS_FORMAT_PAGE);
-  std::string line;
-  while (std::getline(page, line) && line != "```hex") {
-  }
-  std::vector<uint8_t> bytes;
-  while (std::getline(page, line) && line != "```") {
-    const std::vector<uint8_t> more = ParseHexLine(line, bytes.size());
-    bytes.insert(bytes.end(), more.begin(), more.end());
-  }
-  return bytes;
-}
+std::vector<uint8_t> ExampleOfThePage() { return testing_support::HexBlocks(LS_FORMAT_PAGE).at(0); }
 
 TEST(FormatPageTest, TheExampleDecodesToWhatThePageSays) {
   const std::vector<uint8_t> object = ExampleOfThePage();
