@@ -79,22 +79,15 @@ class ConsumerImpl final : public Consumer {
   }
 
   Result<std::optional<ConsumedSlice>> Next(const Deadline& deadline) override {
-    Buffer payload;
-    Step step = 0;
-    {
-      MutexLock lock(mutex_);
-      LS_ASSIGN_OR_RETURN(const bool ready, WaitForFront(deadline));
-      if (!ready) return std::optional<ConsumedSlice>();
-      step = queue_.front_step();
-      payload = queue_.PopFront();
-      changed_->NotifyAll();
-    }
-    auto slice = DecodeSlice(payload);
-    if (!slice.ok()) return slice.status().WithContext(Str("step ", step));
     MutexLock lock(mutex_);
+    LS_ASSIGN_OR_RETURN(const bool ready, WaitForFront(deadline));
+    if (!ready) return std::optional<ConsumedSlice>();
+    const Step step = queue_.front_step();
+    ConsumedSlice consumed{step, queue_.PopFront()};
     ++stats_.steps;
-    stats_.slice_bytes += payload.size();
-    return std::optional(ConsumedSlice{step, *std::move(slice)});
+    stats_.slice_bytes += consumed.slice.payload.size();
+    changed_->NotifyAll();
+    return std::optional(std::move(consumed));
   }
 
   Step position() const override {
@@ -249,18 +242,18 @@ class ConsumerImpl final : public Consumer {
     while (true) {
       const PrefetchQueue::Run run = NextRun();
       if (run.slices.empty()) return;
-      auto payloads = reader_.Read(run.slices, After(stream_->runtime(), kRequestTime, &cancel_));
-      const bool again = !payloads.ok() && IsTransient(payloads.status());
+      auto slices = reader_.Read(run.slices, After(stream_->runtime(), kRequestTime, &cancel_));
+      const bool again = !slices.ok() && IsTransient(slices.status());
       {
         MutexLock lock(mutex_);
-        if (payloads.ok()) {
-          queue_.SetReady(run.first_step, *std::move(payloads));
+        if (slices.ok()) {
+          queue_.SetReady(run.first_step, *std::move(slices));
           backoff.Reset();
         } else if (again) {
-          trouble_ = payloads.status().message();
+          trouble_ = slices.status().message();
           queue_.SetPlanned(run.first_step, run.slices.size());
         } else {
-          queue_.SetFailed(run.first_step, run.slices.size(), payloads.status());
+          queue_.SetFailed(run.first_step, run.slices.size(), slices.status());
         }
         changed_->NotifyAll();
       }

@@ -147,6 +147,33 @@ TEST_F(ConsumerTest, E3_ADamagedObjectIsNamedAndThePositionStays) {
   EXPECT_EQ((*good)->step, 0u);
 }
 
+// The other steps of a data object are not lost with the damaged one, although all are read
+// together.
+TEST_F(ConsumerTest, OneDamagedSliceFailsAlone) {
+  WriteItems(0, 10, 10);
+  Follower follower({*tiny_.faults, *tiny_.runtime, tiny_.stream->info()});
+  ASSERT_TRUE(follower.Start(tiny_.Soon()).ok());
+  const PlacedEntry* placed = FindStep(follower.state().tail, 5);
+  ASSERT_NE(placed, nullptr);
+  const ByteRange range =
+      placed->entry.layout.FrameRange({2, 1}, static_cast<uint32_t>(5 - placed->first_step), 0, 0);
+  const std::string key = DataKey(kMainBranch, placed->entry.session, placed->entry.object);
+  auto stored = GetBytes(*tiny_.faults, key, tiny_.Soon());
+  ASSERT_TRUE(stored.ok());
+  std::vector<uint8_t> damaged(stored->bytes().begin(), stored->bytes().end());
+  damaged[range.offset + 70] ^= 1;
+  ASSERT_TRUE(PutBytes(*tiny_.faults, key, damaged, {}, tiny_.Soon()).ok());
+  auto consumer = Open(0, 0);
+  for (int item = 0; item < 5; ++item) {
+    auto next = consumer->Next(tiny_.Soon());
+    ASSERT_TRUE(next.ok() && *next) << next.status();
+    EXPECT_EQ(TinyStream::Values((*next)->slice).at(0), item);
+  }
+  EXPECT_EQ(consumer->Next(tiny_.Soon()).status().reason(), Reason::kChecksum);
+  EXPECT_EQ(consumer->Next(tiny_.Soon()).status().reason(), Reason::kChecksum);
+  EXPECT_EQ(consumer->position(), 5u);
+}
+
 TEST_F(ConsumerTest, AMissingDataObjectIsDataLoss) {
   WriteItems(0, 1, 1);
   const std::vector<std::string> key = {DataKey(kMainBranch, 1, 0)};

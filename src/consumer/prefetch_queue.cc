@@ -6,7 +6,7 @@ namespace lakestream {
 
 void PrefetchQueue::Plan(SlicePlace slice) {
   bytes_ += slice.range.size;
-  slots_.push_back({Stage::kPlanned, std::move(slice), {}, {}});
+  slots_.push_back({.slice = std::move(slice)});
 }
 
 PrefetchQueue::Run PrefetchQueue::TakeRun(uint64_t run_bytes_max) {
@@ -20,27 +20,21 @@ PrefetchQueue::Run PrefetchQueue::TakeRun(uint64_t run_bytes_max) {
       const bool adjacent = slot->slice.place.entry->session == last.place.entry->session &&
                             slot->slice.place.entry->object == last.place.entry->object &&
                             slot->slice.range.offset == last.range.end();
-      if (!adjacent || bytes + slot->slice.range.size > run_bytes_max) break;
+      if (!adjacent || slot->alone || bytes + slot->slice.range.size > run_bytes_max) break;
     }
     bytes += slot->slice.range.size;
     slot->stage = Stage::kFetching;
     run.slices.push_back(slot->slice);
+    if (slot->alone) break;
   }
   return run;
 }
 
-void PrefetchQueue::SetReady(Step first_step, std::vector<Buffer> payloads) {
-  for (size_t i = 0; i < payloads.size(); ++i) {
+void PrefetchQueue::SetReady(Step first_step, std::vector<SliceView> slices) {
+  for (size_t i = 0; i < slices.size(); ++i) {
     Slot& slot = At(first_step + i);
     slot.stage = Stage::kReady;
-    slot.payload = std::move(payloads[i]);
-  }
-}
-
-void PrefetchQueue::SetFailed(Step first_step, size_t count, const Status& failure) {
-  for (size_t i = 0; i < count; ++i) {
-    At(first_step + i).stage = Stage::kFailed;
-    At(first_step + i).failure = failure;
+    slot.content = std::move(slices[i]);
   }
 }
 
@@ -48,17 +42,26 @@ void PrefetchQueue::SetPlanned(Step first_step, size_t count) {
   for (size_t i = 0; i < count; ++i) At(first_step + i).stage = Stage::kPlanned;
 }
 
+void PrefetchQueue::SetFailed(Step first_step, size_t count, const Status& failure) {
+  for (size_t i = 0; i < count; ++i) {
+    Slot& slot = At(first_step + i);
+    slot.stage = count == 1 ? Stage::kFailed : Stage::kPlanned;
+    slot.failure = failure;
+    slot.alone = true;
+  }
+}
+
 Status PrefetchQueue::TakeFrontFailure() {
   slots_.front().stage = Stage::kPlanned;
   return slots_.front().failure;
 }
 
-Buffer PrefetchQueue::PopFront() {
-  Buffer payload = std::move(slots_.front().payload);
+SliceView PrefetchQueue::PopFront() {
+  SliceView content = std::move(slots_.front().content);
   bytes_ -= slots_.front().slice.range.size;
   slots_.pop_front();
   ++front_step_;
-  return payload;
+  return content;
 }
 
 }  // namespace lakestream

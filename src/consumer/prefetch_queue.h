@@ -34,24 +34,27 @@ class PrefetchQueue {
   // The oldest planned slots, as many as lie side by side and make at most `run_bytes_max` (one at
   // least). Empty: none.
   Run TakeRun(uint64_t run_bytes_max);
-  void SetReady(Step first_step, std::vector<Buffer> payloads);
-  // Slots of a run whose fetch failed: planned again, or failed for now with `failure`.
-  void SetFailed(Step first_step, size_t count, const Status& failure);
+  void SetReady(Step first_step, std::vector<SliceView> slices);
+  // Slots of a run whose fetch is to be tried again.
   void SetPlanned(Step first_step, size_t count);
+  // A run whose fetch failed for good. A single slot has failed; of several nobody knows which one,
+  // so they are planned again, each by itself.
+  void SetFailed(Step first_step, size_t count, const Status& failure);
 
   bool front_ready() const { return !slots_.empty() && slots_.front().stage == Stage::kReady; }
   bool front_failed() const { return !slots_.empty() && slots_.front().stage == Stage::kFailed; }
   // The failure of the front slot, which is planned again: the next call may succeed.
   Status TakeFrontFailure();
-  Buffer PopFront();
+  SliceView PopFront();
 
  private:
   enum class Stage { kPlanned, kFetching, kReady, kFailed };
   struct Slot {
     Stage stage = Stage::kPlanned;
     SlicePlace slice;
-    Buffer payload;
+    SliceView content;
     Status failure;
+    bool alone = false;  // to be read by itself
   };
   Slot& At(Step step) { return slots_[step - front_step_]; }
 

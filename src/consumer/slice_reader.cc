@@ -23,8 +23,8 @@ SlicePlace SliceReader::Find(const StepPlace& place) const {
           place.entry->layout.FrameRange(context_.info.spec.mesh, place.tgb_ordinal, dp_, cp_)};
 }
 
-Result<std::vector<Buffer>> SliceReader::Read(std::span<const SlicePlace> slices,
-                                              const Deadline& deadline) {
+Result<std::vector<SliceView>> SliceReader::Read(std::span<const SlicePlace> slices,
+                                                 const Deadline& deadline) {
   const ByteRange all{slices.front().range.offset,
                       slices.back().range.end() - slices.front().range.offset};
   auto read = context_.store.Get(KeyOf(context_, slices.front()),
@@ -37,30 +37,33 @@ Result<std::vector<Buffer>> SliceReader::Read(std::span<const SlicePlace> slices
     }
     return read.status();
   }
-  std::vector<Buffer> payloads;
+  std::vector<SliceView> opened;
   for (const SlicePlace& slice : slices) {
     const uint64_t offset = slice.range.offset - all.offset;
-    Result<Buffer> payload = DataLossError("the object is shorter than the manifest says");
+    Result<SliceView> view = DataLossError("the object is shorter than the manifest says");
     if (offset + slice.range.size <= read->data.size()) {
-      payload = Open(read->data.Slice(offset, slice.range.size), slice);
+      view = Open(read->data.Slice(offset, slice.range.size), slice);
     }
-    if (!payload.ok() && payload.status().code() == Code::kDataLoss) {
-      payload = ReadAgain(slice, payload.status(), deadline);
+    if (!view.ok() && view.status().code() == Code::kDataLoss) {
+      view = ReadAgain(slice, view.status(), deadline);
     }
-    if (!payload.ok()) return payload.status();
-    payloads.push_back(*std::move(payload));
+    if (!view.ok()) return view.status();
+    opened.push_back(*std::move(view));
   }
-  return payloads;
+  return opened;
 }
 
-Result<Buffer> SliceReader::Open(const Buffer& frame, const SlicePlace& slice) const {
+Result<SliceView> SliceReader::Open(const Buffer& frame, const SlicePlace& slice) const {
   const Entry& entry = *slice.place.entry;
-  return OpenSliceFrame(frame, {entry.session, entry.object, slice.place.tgb_ordinal, dp_, cp_},
-                        allocator_);
+  LS_ASSIGN_OR_RETURN(
+      Buffer payload,
+      OpenSliceFrame(frame, {entry.session, entry.object, slice.place.tgb_ordinal, dp_, cp_},
+                     allocator_));
+  return DecodeSlice(std::move(payload));
 }
 
-Result<Buffer> SliceReader::ReadAgain(const SlicePlace& slice, const Status& first_failure,
-                                      const Deadline& deadline) {
+Result<SliceView> SliceReader::ReadAgain(const SlicePlace& slice, const Status& first_failure,
+                                         const Deadline& deadline) {
   ++rereads_;
   context_.runtime.Log(LogLevel::kWarning, Str(Where(context_, slice), ": ",
                                                first_failure.message(), "; reading it once more"));
@@ -68,13 +71,13 @@ Result<Buffer> SliceReader::ReadAgain(const SlicePlace& slice, const Status& fir
       const GetResult read,
       context_.store.Get(KeyOf(context_, slice), {.range = slice.range, .allocator = allocator_},
                          deadline));
-  auto payload = Open(read.data, slice);
-  if (payload.ok() || payload.status().code() != Code::kDataLoss) return payload;
-  return DataLossError(Str(Where(context_, slice), ": ", payload.status().message(),
+  auto view = Open(read.data, slice);
+  if (view.ok() || view.status().code() != Code::kDataLoss) return view;
+  return DataLossError(Str(Where(context_, slice), ": ", view.status().message(),
                            ", also when read again; the stored object is damaged: run 'lakestream "
                            "verify' and restore "
                            "the object, or write the data anew"),
-                       payload.status().reason());
+                       view.status().reason());
 }
 
 }  // namespace lakestream

@@ -1,4 +1,4 @@
-// SliceReader: the frames of one rank, from the store to verified payloads.
+// SliceReader: the frames of one rank, from the store to verified, decoded slices.
 #pragma once
 
 #include <atomic>
@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "lakestream/tgb.h"
 #include "ledger/step_index.h"
 
 namespace lakestream {
@@ -25,17 +26,17 @@ class SliceReader {
 
   SlicePlace Find(const StepPlace& place) const;
 
-  // Reads consecutive frames of one object with one ranged GET and verifies each: payloads in the
-  // same order. A frame that fails its checks is read once more by itself; then kDataLoss naming
-  // step, object and offset.
-  Result<std::vector<Buffer>> Read(std::span<const SlicePlace> slices, const Deadline& deadline);
+  // Reads consecutive frames of one object with one ranged GET, verifies and decodes each. A frame
+  // that fails its checks is read once more by itself; then kDataLoss naming step, object and
+  // offset.
+  Result<std::vector<SliceView>> Read(std::span<const SlicePlace> slices, const Deadline& deadline);
 
   uint64_t rereads() const { return rereads_; }
 
  private:
-  Result<Buffer> Open(const Buffer& frame, const SlicePlace& slice) const;
-  Result<Buffer> ReadAgain(const SlicePlace& slice, const Status& first_failure,
-                           const Deadline& deadline);
+  Result<SliceView> Open(const Buffer& frame, const SlicePlace& slice) const;
+  Result<SliceView> ReadAgain(const SlicePlace& slice, const Status& first_failure,
+                              const Deadline& deadline);
 
   const LedgerContext context_;
   const uint32_t dp_;
