@@ -22,7 +22,7 @@ int Fail(const Status& status) {
 Tgb MakeTgb(const Mesh& mesh, const std::string& producer, uint64_t item) {
   Tgb tgb(mesh);
   const std::vector<uint64_t> values(2000, item);
-  const TensorView tensor{"item",
+  const TensorView tensor{producer,
                           DType::kU64,
                           {values.size()},
                           {reinterpret_cast<const uint8_t*>(values.data()), values.size() * 8}};
