@@ -181,6 +181,19 @@ TEST_F(ConsumerTest, AMissingDataObjectIsDataLoss) {
   EXPECT_EQ(Open(0, 0)->Next(tiny_.Soon()).status().code(), Code::kDataLoss);
 }
 
+TEST_F(ConsumerTest, ReadOnlyCredentialsAreEnough) {
+  WriteItems(0, 40, 3);
+  Seal();
+  tiny_.faults->FailPuts("", PermissionDeniedError("read-only"), 1000000);
+  const uint64_t puts = tiny_.faults->puts();
+  auto stream = Stream::Open(tiny_.faults, tiny_.runtime, tiny_.Soon());
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  auto consumer = Consumer::Open(*stream, {}, tiny_.Soon());
+  ASSERT_TRUE(consumer.ok()) << consumer.status();
+  EXPECT_EQ(ReadAll(**consumer, 0), Range(0, 40));
+  EXPECT_EQ(tiny_.faults->puts(), puts);  // it does not even try
+}
+
 TEST_F(ConsumerTest, PositionsOutsideTheMeshAreRefused) {
   ConsumerOptions options;
   options.dp_index = 2;
