@@ -5,12 +5,14 @@
 #include "base/mutex.h"
 #include "base/text.h"
 #include "lakestream/object_store.h"
+#include "runtime/backoff.h"
 
 namespace lakestream {
 namespace {
 
 constexpr size_t kWriters = 4;
 constexpr size_t kRounds = 6;
+constexpr uint32_t kConflictsMax = 3;  // in a row
 
 Status Unsafe(const ObjectStore& store, std::string_view what) {
   return FailedPreconditionError(
@@ -55,9 +57,12 @@ class Probe {
   Status Round(size_t round) {
     const std::string key = name_ + std::to_string(round);
     std::array<Result<PutResult>, kWriters> results = Race(key);
-    LS_ASSIGN_OR_RETURN(const size_t winner, WinnerOf(results));
-    LS_ASSIGN_OR_RETURN(const PutResult late, Put(key, kWriters));
-    if (late.stored) return Unsafe(store_, "it accepted a write to a key that was taken");
+    LS_ASSIGN_OR_RETURN(const size_t winner, WinnerOf(key, results));
+    const Result<PutResult> late = Put(key, kWriters);
+    if (!late.ok() && late.status().code() != Code::kUnknownOutcome) return late.status();
+    if (late.ok() && late->stored) {
+      return Unsafe(store_, "it accepted a write to a key that was taken");
+    }
     LS_ASSIGN_OR_RETURN(const Buffer content, GetBytes(store_, key, deadline_));
     if (content.text() == ContentOf(winner)) return OkStatus();
     return Unsafe(store_, "the object is not the one of the writer that was told it had won");
@@ -76,9 +81,17 @@ class Probe {
  private:
   static std::string ContentOf(size_t writer) { return Str("writer ", writer); }
 
+  // A 409 means "undecided, try again" on some stores and "lost" on others: tried again, and lost
+  // if it stays.
   Result<PutResult> Put(const std::string& key, size_t writer) {
-    return PutBytes(store_, key, AsBytes(ContentOf(writer)), {.if_absent = true, .if_match = ""},
-                    deadline_);
+    Backoff backoff(std::chrono::milliseconds(10), std::chrono::milliseconds(200));
+    while (true) {
+      Result<PutResult> put = PutBytes(store_, key, AsBytes(ContentOf(writer)),
+                                       {.if_absent = true, .if_match = ""}, deadline_);
+      if (put.status().reason() != Reason::kConflict) return put;
+      if (backoff.attempts() >= kConflictsMax) return PutResult{.stored = false, .etag = ""};
+      LS_RETURN_IF_ERROR(SleepFor(runtime_, backoff.NextDelay(runtime_), deadline_));
+    }
   }
 
   std::array<Result<PutResult>, kWriters> Race(const std::string& key) {
@@ -96,8 +109,10 @@ class Probe {
     return results;
   }
 
-  // A writer that failed or does not know is no winner here: if it did write, the content tells.
-  Result<size_t> WinnerOf(const std::array<Result<PutResult>, kWriters>& results) {
+  // Who was told so; if nobody was, the content tells: the winner's answer may have been lost, or
+  // been that to a request which a proxy sent twice.
+  Result<size_t> WinnerOf(const std::string& key,
+                          const std::array<Result<PutResult>, kWriters>& results) {
     std::vector<size_t> winners;
     Status failure;
     for (size_t writer = 0; writer < kWriters; ++writer) {
@@ -109,7 +124,12 @@ class Probe {
     if (winners.size() > 1) {
       return Unsafe(store_, Str(winners.size(), " writers won the race for one key"));
     }
+    const Result<Buffer> content = GetBytes(store_, key, deadline_);
+    for (size_t writer = 0; content.ok() && writer < kWriters; ++writer) {
+      if (content->text() == ContentOf(writer)) return writer;
+    }
     if (!failure.ok()) return failure;
+    if (!content.ok() && content.status().code() != Code::kNotFound) return content.status();
     return Unsafe(store_, "nobody won the race for a free key");
   }
 

@@ -63,6 +63,29 @@ class DeniesItsWrites final : public ForwardingStore {
   }
 };
 
+// Answers the loser of a race by 409, as some stores do.
+class LosersGetAConflict final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  Result<PutResult> Put(const std::string& key, std::span<const ConstBytes> pieces,
+                        const PutOptions& options, const Deadline& deadline) override {
+    LS_ASSIGN_OR_RETURN(PutResult result, below().Put(key, pieces, options, deadline));
+    if (!result.stored) return UnavailableError("409", Reason::kConflict);
+    return result;
+  }
+};
+
+// Each winner's request reaches the store twice, and the second answer is the one that comes back.
+class WinnersAreNotTold final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  Result<PutResult> Put(const std::string& key, std::span<const ConstBytes> pieces,
+                        const PutOptions& options, const Deadline& deadline) override {
+    LS_RETURN_IF_ERROR(below().Put(key, pieces, options, deadline).status());
+    return below().Put(key, pieces, options, deadline);
+  }
+};
+
 class IsDown final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
@@ -113,6 +136,16 @@ TEST(SelfTest, RefusesAStoreWithoutConditionalWrites) {
 TEST(SelfTest, RefusesAStoreThatDeniesItsWrites) {
   DeniesItsWrites store(Memory());
   EXPECT_THAT(Check(store), HasReason(Reason::kUnsafeStore));
+}
+
+TEST(SelfTest, AConflictForTheLoserIsSafe) {
+  LosersGetAConflict store(Memory());
+  EXPECT_THAT(Check(store), IsOk());
+}
+
+TEST(SelfTest, AWinnerThatWasNotToldIsFoundByReading) {
+  WinnersAreNotTold store(Memory());
+  EXPECT_THAT(Check(store), IsOk());
 }
 
 TEST(SelfTest, AStoreThatIsDownIsNotCalledUnsafe) {
