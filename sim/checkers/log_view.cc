@@ -90,9 +90,10 @@ void LogReader::DecodeChange(const Change& change, ViewRecord& record) {
   if (const auto* open = std::get_if<OpenChange>(&change)) {
     const SessionId session = ++sessions_opened_;
     record.opens.push_back({open->producer, session, open->expected_session});
-    finished_[open->producer] = {session, false};
+    finished_[open->producer].first = session;
   } else if (const auto* publish = std::get_if<PublishChange>(&change)) {
     record.entries.push_back(DecodeEntry(publish->entry, record.applied_at));
+    for (auto& [producer, row] : finished_) row.second &= row.first != publish->entry.session;
   } else if (const auto* finish = std::get_if<FinishChange>(&change)) {
     record.finishes.push_back(finish->session);
     size_t finished = 0;

@@ -149,6 +149,14 @@ class ConsumerImpl final : public Consumer {
     changed_->NotifyAll();
   }
 
+  bool TakeHeadIfNew() {
+    MutexLock lock(mutex_);
+    if (stats_.version == follower_.state().version) return false;
+    trouble_.clear();
+    TakeHead();
+    return true;
+  }
+
   // Waits until `at`, or until the consumer stops (then false).
   bool Rest(TimePoint at) {
     MutexLock lock(mutex_);
@@ -213,15 +221,13 @@ class ConsumerImpl final : public Consumer {
   // Looks for new versions; without any, rests longer each time, so that an idle stream costs
   // little.
   Status Poll(const Deadline& deadline) {
-    const Version before = follower_.state().version;
-    LS_RETURN_IF_ERROR(follower_.CatchUp(deadline));
-    if (follower_.state().version > before) {
+    const Status caught_up = follower_.CatchUp(deadline);
+    // What was folded before a failure counts.
+    if (TakeHeadIfNew()) {
       poll_interval_ = options_.poll_min;
-      MutexLock lock(mutex_);
-      trouble_.clear();
-      TakeHead();
-      return OkStatus();
+      return caught_up;
     }
+    LS_RETURN_IF_ERROR(caught_up);
     // A quarter of jitter, so that many ranks do not poll in step.
     const double jitter = 0.75 + 0.5 * RandomUnit(stream_->runtime());
     Rest(stream_->runtime().Now() +

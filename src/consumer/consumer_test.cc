@@ -181,6 +181,21 @@ TEST_F(ConsumerTest, AMissingDataObjectIsDataLoss) {
   EXPECT_EQ(Open(0, 0)->Next(tiny_.Soon()).status().code(), Code::kDataLoss);
 }
 
+// Found by simulation: what a poll had folded before it failed was never told to Next(), so the end
+// was not seen.
+TEST_F(ConsumerTest, AFailureInTheMiddleOfAPollHidesNothing) {
+  WriteItems(0, 1, 1);
+  auto consumer = Open(0, 0);
+  ASSERT_TRUE(consumer->Next(tiny_.Soon()).ok());
+  const Version head = tiny_.HeadState().version;
+  // The poll folds the open and the seal, and fails to look behind them.
+  tiny_.faults->FailGets(LogKey(kMainBranch, head + 3), UnavailableError("503"), 1000);
+  Seal();
+  auto end = consumer->Next(tiny_.In(5000));
+  ASSERT_TRUE(end.ok()) << end.status();
+  EXPECT_FALSE(*end);
+}
+
 TEST_F(ConsumerTest, ReadOnlyCredentialsAreEnough) {
   WriteItems(0, 40, 3);
   Seal();

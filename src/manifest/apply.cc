@@ -32,7 +32,6 @@ class Applier {
     state_.producer_of_session.erase(row.session);
     row.session = ++state_.sessions_opened;
     row.next_sequence = 0;
-    row.finished = false;
     state_.producer_of_session[row.session] = open.producer;
     return OkStatus();
   }
@@ -48,6 +47,7 @@ class Applier {
                                entry.session, " while ", row->next_sequence, " is next"));
     }
     LS_RETURN_IF_ERROR(CheckOrder(entry.session));
+    row->finished = false;
     row->next_sequence += entry.tgb_count();
     row->tgbs += entry.tgb_count();
     row->state = entry.state;

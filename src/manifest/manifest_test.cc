@@ -131,7 +131,18 @@ TEST(ApplyTest, TheLastDeclaredFinishSeals) {
   EXPECT_FALSE(stranger.Open("c", 0).ok());
 }
 
-TEST(ApplyTest, AReopenedProducerHasNotFinished) {
+// A stray start of a producer that has finished must not keep the stream from its end.
+TEST(ApplyTest, AnOpenDoesNotTakeAFinishBack) {
+  StreamInfo info = TestInfo();
+  info.spec.producers = {"a", "b"};
+  History history(info);
+  ASSERT_TRUE(history.Open("a", 0).ok());
+  ASSERT_TRUE(history.Commit({FinishChange{1}}).ok());
+  ASSERT_TRUE(history.Open("a", 1).ok());
+  EXPECT_FALSE(history.Commit({FinishChange{2}}).ok()) << "has finished already";
+}
+
+TEST(ApplyTest, TheStreamIsSealedAlthoughAFinishedProducerWasOpenedAgain) {
   StreamInfo info = TestInfo();
   info.spec.producers = {"a", "b"};
   History history(info);
@@ -140,7 +151,22 @@ TEST(ApplyTest, AReopenedProducerHasNotFinished) {
   ASSERT_TRUE(history.Open("a", 1).ok());
   ASSERT_TRUE(history.Open("b", 0).ok());
   ASSERT_TRUE(history.Commit({FinishChange{3}}).ok());
+  EXPECT_TRUE(history.state.sealed);
+}
+
+TEST(ApplyTest, WhoPublishesAgainHasNotFinished) {
+  StreamInfo info = TestInfo();
+  info.spec.producers = {"a", "b"};
+  History history(info);
+  ASSERT_TRUE(history.Open("a", 0).ok());
+  ASSERT_TRUE(history.Commit({FinishChange{1}}).ok());
+  ASSERT_TRUE(history.Open("a", 1).ok());
+  ASSERT_TRUE(history.Publish(TestEntry(2, 0, 0, 1)).ok());
+  ASSERT_TRUE(history.Open("b", 0).ok());
+  ASSERT_TRUE(history.Commit({FinishChange{3}}).ok());
   EXPECT_FALSE(history.state.sealed);
+  ASSERT_TRUE(history.Commit({FinishChange{2}}).ok());
+  EXPECT_TRUE(history.state.sealed);
 }
 
 TEST(ApplyTest, ABrokenChainIsReportedAsChangedHistory) {

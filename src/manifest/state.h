@@ -17,7 +17,7 @@ namespace lakestream {
 struct ProducerRow {
   SessionId session = 0;       // the current one
   uint64_t next_sequence = 0;  // of the current session's TGBs
-  bool finished = false;       // by the current session
+  bool finished = false;       // its last word, by whichever session, was that it has no more
   uint64_t tgbs = 0;           // published by all sessions
   StateRef state;              // right behind the last published TGB, of whichever session
   // The data object that holds `state` if it is an extent.

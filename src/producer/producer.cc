@@ -276,10 +276,7 @@ class ProducerImpl final : public Producer {
                                ", only ", queue_.next_sequence(), " were written"));
     }
     TakePublished(row);
-    if (row.finished) {
-      finish_ = Finishing::kDone;
-      return std::vector<Change>();
-    }
+    if (finish_ == Finishing::kDone) return std::vector<Change>();
     if (state.sealed) {
       return FailedPreconditionError(
           Str("the stream was sealed at step ", state.next_step, "; ",
@@ -294,6 +291,8 @@ class ProducerImpl final : public Producer {
   void TakePublished(const ProducerRow& row) LS_REQUIRES(mutex_) {
     stats_.payload_bytes += queue_.DropPublished(row.next_sequence);
     stats_.tgbs_committed = queue_.published();
+    // A finish counts for what is published: with more on its way, the row's is an older one.
+    if (finish_ == Finishing::kAsked && queue_.empty() && row.finished) finish_ = Finishing::kDone;
     changed_->NotifyAll();
   }
 
@@ -312,7 +311,6 @@ class ProducerImpl final : public Producer {
     }
     if (auto row = OwnRow(follower_.state(), options_.name, session_.id); row.ok()) {
       TakePublished(*row);
-      if (row->finished) finish_ = Finishing::kDone;
     }
     UpdateStats();
     changed_->NotifyAll();

@@ -35,9 +35,15 @@ class FaultyStore final : public ForwardingStore {
     corrupt_prefix_ = std::move(prefix);
     corrupt_count_ = count;
   }
+  // The next `count` gets of keys with `prefix` fail with `failure`.
+  void FailGets(std::string prefix, Status failure, int count) {
+    MutexLock lock(mutex_);
+    get_faults_.push_back({std::move(prefix), std::move(failure), count, 0, false});
+  }
   void Heal() {
     MutexLock lock(mutex_);
     faults_.clear();
+    get_faults_.clear();
     corrupt_count_ = 0;
   }
   uint64_t puts() const { return puts_; }
@@ -46,7 +52,7 @@ class FaultyStore final : public ForwardingStore {
   Result<PutResult> Put(const std::string& key, std::span<const ConstBytes> pieces,
                         const PutOptions& options, const Deadline& deadline) override {
     ++puts_;
-    const std::optional<Fault> fault = NextFault(key);
+    const std::optional<Fault> fault = NextFault(faults_, key);
     if (!fault) return ForwardingStore::Put(key, pieces, options, deadline);
     if (fault->applied) (void)ForwardingStore::Put(key, pieces, options, deadline);
     return fault->failure;
@@ -55,6 +61,7 @@ class FaultyStore final : public ForwardingStore {
   Result<GetResult> Get(const std::string& key, const GetOptions& options,
                         const Deadline& deadline) override {
     ++reads_;
+    if (const std::optional<Fault> fault = NextFault(get_faults_, key)) return fault->failure;
     auto result = ForwardingStore::Get(key, options, deadline);
     MutexLock lock(mutex_);
     if (!result.ok() || corrupt_count_ == 0 || !key.starts_with(corrupt_prefix_)) return result;
@@ -84,9 +91,9 @@ class FaultyStore final : public ForwardingStore {
     faults_.push_back(std::move(fault));
   }
 
-  std::optional<Fault> NextFault(const std::string& key) {
+  std::optional<Fault> NextFault(std::vector<Fault>& faults, const std::string& key) {
     MutexLock lock(mutex_);
-    for (Fault& fault : faults_) {
+    for (Fault& fault : faults) {
       if (fault.count == 0 || !key.starts_with(fault.prefix)) continue;
       if (fault.skip-- > 0) continue;
       --fault.count;
@@ -96,7 +103,8 @@ class FaultyStore final : public ForwardingStore {
   }
 
   Mutex mutex_;
-  std::vector<Fault> faults_ LS_GUARDED_BY(mutex_);
+  std::vector<Fault> faults_;      // guarded by mutex_
+  std::vector<Fault> get_faults_;  // likewise
   std::string corrupt_prefix_ LS_GUARDED_BY(mutex_);
   int corrupt_count_ LS_GUARDED_BY(mutex_) = 0;
   std::atomic<uint64_t> puts_{0};
