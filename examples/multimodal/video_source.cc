@@ -84,7 +84,9 @@ class VideoFileImpl final : public VideoFile {
     }
     std::sort(times_.begin(), times_.end());
     if (times_.empty()) return lakestream::DataLossError("'" + path_ + "' has no frames");
-    return lakestream::OkStatus();
+    // Encoders describe themselves in the first frame only (x264 its version, and FFmpeg decodes
+    // 4:4:4 of old versions wrongly without it): whoever seeks must have decoded it once.
+    return Decode(0, 0, 1).status();
   }
 
   uint32_t frames() const override { return static_cast<uint32_t>(times_.size()); }
