@@ -14,6 +14,13 @@ elseif(LS_SANITIZE STREQUAL "thread")
 elseif(LS_SANITIZE)
   message(FATAL_ERROR "LS_SANITIZE is '${LS_SANITIZE}'; use address, thread or nothing")
 endif()
+if(LS_FUZZ)
+  # Coverage for libFuzzer in all rooms; the programs of fuzz/ add its main().
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "LS_FUZZ needs clang: -DCMAKE_CXX_COMPILER=clang++-14")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 
 # ls_room(name SOURCES a.cc ... ROOMS base codec ... LIBS CURL::libcurl ...)
 # A static library ls_<name> of the room src/<name>, linked to exactly the rooms that it may include.

@@ -121,6 +121,7 @@ Scheduler::End Scheduler::Run(const std::function<bool()>& done, Time time_limit
       RunOne();
       continue;
     }
+    if (done()) break;  // by an action of a timer
     if (timers_.empty()) return End::kDeadlock;
     const Time next = timers_.begin()->first.first;
     if (next > time_limit) return End::kTimeLimit;
