@@ -38,6 +38,7 @@ RULES = {
     "titles": docs.check_titles,
     "reached": docs.check_reached,
     "snippets": docs.check_snippets,
+    "tests": docs.check_tests,
     "decisions": docs.check_decisions,
 }
 

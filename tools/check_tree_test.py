@@ -234,6 +234,11 @@ class CheckTreeTest(unittest.TestCase):
     def test_snippet_without_source(self):
         self.assert_fires("snippets", "docs/a.md", "# A\n<!-- code: examples/no.cc#run -->\n```cpp\nx\n```\n", 2)
 
+    def test_test_that_a_page_names_and_nobody_wrote(self):
+        self.write("src/base/a_test.cc", "TEST(RealTest, IsThere) {}\nTEST_F(OtherTest,\n   IsToo) {}\n")
+        self.write("docs/ok.md", "# A\n`RealTest.IsThere` `OtherTest.IsToo`\n")
+        self.assert_fires("tests", "docs/a.md", "# A\n`RealTest.IsGone`\n", 2)
+
     def test_decision_without_alternatives(self):
         parts = "# T\n\n## Status\n\n## Context\n\n## Decision\n\n## Consequences\n"
         self.write("docs/decisions/0001-ok.md", parts + "\n## Alternatives\n")

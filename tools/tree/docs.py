@@ -117,6 +117,18 @@ def check_snippets(tree):
                               f"this code differs from the part [{mark}] of {path}; copy it from there")
 
 
+def check_tests(tree):
+    """A test that a page names, as `SomethingTest.Name`, exists."""
+    found = set()
+    for file in tree.cpp():
+        found.update(re.findall(r"\b(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+)\s*,\s*(\w+)\s*\)", file.text))
+    for file in pages(tree):
+        for number, line in prose(file):
+            for suite, name in re.findall(r"`(\w+(?:Test|Contract))\.(\w+)`", line):
+                if (suite, name) not in found:
+                    yield Finding(file.path, number, "tests", f"there is no test {suite}.{name}")
+
+
 def check_decisions(tree):
     """Decision records have unique numbers and the parts of the template."""
     numbers = {}
