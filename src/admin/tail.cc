@@ -1,0 +1,100 @@
+#include <algorithm>
+
+#include "base/text.h"
+#include "lakestream/admin.h"
+#include "ledger/follower.h"
+
+namespace lakestream {
+namespace {
+
+constexpr Duration kPollMin = std::chrono::milliseconds(100);
+constexpr Duration kPollMax = std::chrono::seconds(2);
+
+// One line a change. Publishes of one session that follow each other share a line.
+class Describer {
+ public:
+  explicit Describer(Step first_step) : step_(first_step) {}
+
+  void operator()(const OpenChange& open) {
+    EndPublish();
+    std::string line = Str("open ", open.producer);
+    if (open.expected_session > 0) line += Str(" after session ", open.expected_session);
+    lines_.push_back(std::move(line));
+  }
+  void operator()(const PublishChange& publish) {
+    if (objects_ > 0 && session_ != publish.entry.session) EndPublish();
+    session_ = publish.entry.session;
+    tgbs_ += publish.entry.tgb_count();
+    ++objects_;
+    bytes_ += publish.entry.object_bytes;
+  }
+  void operator()(const FinishChange& finish) {
+    EndPublish();
+    lines_.push_back(Str("finish session ", finish.session));
+  }
+  void operator()(const SealChange&) {
+    EndPublish();
+    lines_.push_back("seal");
+  }
+  std::vector<std::string> Take() {
+    EndPublish();
+    return std::move(lines_);
+  }
+
+ private:
+  void EndPublish() {
+    if (objects_ == 0) return;
+    lines_.push_back(Str("publish session ", session_, ": steps ", step_, "..", step_ + tgbs_ - 1,
+                         ", ", tgbs_, tgbs_ == 1 ? " TGB, " : " TGBs, ", objects_,
+                         objects_ == 1 ? " object, " : " objects, ", bytes_, " bytes"));
+    step_ += tgbs_;
+    tgbs_ = objects_ = bytes_ = 0;
+  }
+
+  Step step_;
+  SessionId session_ = 0;
+  uint64_t tgbs_ = 0;
+  uint64_t objects_ = 0;
+  uint64_t bytes_ = 0;
+  std::vector<std::string> lines_;
+};
+
+CommitInfo Describe(const ReadRecord& read) {
+  Describer describer(read.record.first_step);
+  for (const Change& change : read.record.changes) std::visit(describer, change);
+  return {read.record.version, read.record.first_step, read.record.next_step, read.record.time_ms,
+          read.bytes,          describer.Take()};
+}
+
+}  // namespace
+
+Status Tail(Stream& stream, Version from, bool follow,
+            const std::function<bool(const CommitInfo&)>& on_commit, const Deadline& deadline) {
+  const LedgerContext context{stream.store(), stream.runtime(), stream.info()};
+  Follower follower(context);
+  LS_RETURN_IF_ERROR(follower.Start(deadline));
+  // Versions before the head are read one by one for display; the rest comes through the follower.
+  for (Version version = std::max<Version>(from, 1); version <= follower.state().version;
+       ++version) {
+    LS_ASSIGN_OR_RETURN(const auto read, ReadSlot(context, version, deadline));
+    if (!read)
+      return DataLossError(
+          Str(LogKey(context.branch, version), " is missing; run 'lakestream verify'"));
+    if (!on_commit(Describe(*read))) return OkStatus();
+  }
+  bool stopped = false;
+  follower.set_observer([&](const ReadRecord& read, const State&, const std::vector<IndexPage>&) {
+    if (!stopped && read.record.version >= from) stopped = !on_commit(Describe(read));
+  });
+  Duration pause = kPollMin;
+  while (follow && !stopped && !follower.state().sealed) {
+    const Version before = follower.state().version;
+    LS_RETURN_IF_ERROR(follower.CatchUp(deadline));
+    pause = follower.state().version > before ? kPollMin : std::min(pause * 3 / 2, kPollMax);
+    if (!stopped && !follower.state().sealed)
+      LS_RETURN_IF_ERROR(SleepFor(stream.runtime(), pause, deadline));
+  }
+  return OkStatus();
+}
+
+}  // namespace lakestream
