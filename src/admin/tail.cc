@@ -13,7 +13,8 @@ constexpr Duration kPollMax = std::chrono::seconds(2);
 // One line a change. Publishes of one session that follow each other share a line.
 class Describer {
  public:
-  explicit Describer(Step first_step) : step_(first_step) {}
+  // `state` names the producers of current sessions; older ones are known by their number alone.
+  Describer(Step first_step, const State& state) : step_(first_step), state_(state) {}
 
   void operator()(const OpenChange& open) {
     EndPublish();
@@ -30,7 +31,7 @@ class Describer {
   }
   void operator()(const FinishChange& finish) {
     EndPublish();
-    lines_.push_back(Str("finish session ", finish.session));
+    lines_.push_back(Str("finish ", NameOf(finish.session)));
   }
   void operator()(const SealChange&) {
     EndPublish();
@@ -42,9 +43,14 @@ class Describer {
   }
 
  private:
+  std::string NameOf(SessionId session) const {
+    const auto owner = state_.producer_of_session.find(session);
+    return Str(owner == state_.producer_of_session.end() ? "" : owner->second + " ", "session ",
+               session);
+  }
   void EndPublish() {
     if (objects_ == 0) return;
-    lines_.push_back(Str("publish session ", session_, ": steps ", step_, "..", step_ + tgbs_ - 1,
+    lines_.push_back(Str("publish ", NameOf(session_), ": steps ", step_, "..", step_ + tgbs_ - 1,
                          ", ", tgbs_, tgbs_ == 1 ? " TGB, " : " TGBs, ", objects_,
                          objects_ == 1 ? " object, " : " objects, ", bytes_, " bytes"));
     step_ += tgbs_;
@@ -52,6 +58,7 @@ class Describer {
   }
 
   Step step_;
+  const State& state_;
   SessionId session_ = 0;
   uint64_t tgbs_ = 0;
   uint64_t objects_ = 0;
@@ -59,8 +66,8 @@ class Describer {
   std::vector<std::string> lines_;
 };
 
-CommitInfo Describe(const ReadRecord& read) {
-  Describer describer(read.record.first_step);
+CommitInfo Describe(const ReadRecord& read, const State& state) {
+  Describer describer(read.record.first_step, state);
   for (const Change& change : read.record.changes) std::visit(describer, change);
   return {read.record.version, read.record.first_step, read.record.next_step, read.record.time_ms,
           read.bytes,          describer.Take()};
@@ -80,12 +87,13 @@ Status Tail(Stream& stream, Version from, bool follow,
     if (!read)
       return DataLossError(
           Str(LogKey(context.branch, version), " is missing; run 'lakestream verify'"));
-    if (!on_commit(Describe(*read))) return OkStatus();
+    if (!on_commit(Describe(*read, follower.state()))) return OkStatus();
   }
   bool stopped = false;
-  follower.set_observer([&](const ReadRecord& read, const State&, const std::vector<IndexPage>&) {
-    if (!stopped && read.record.version >= from) stopped = !on_commit(Describe(read));
-  });
+  follower.set_observer(
+      [&](const ReadRecord& read, const State& state, const std::vector<IndexPage>&) {
+        if (!stopped && read.record.version >= from) stopped = !on_commit(Describe(read, state));
+      });
   Duration pause = kPollMin;
   while (follow && !stopped && !follower.state().sealed) {
     const Version before = follower.state().version;

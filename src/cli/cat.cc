@@ -147,9 +147,13 @@ void AddCat(CLI::App& app, Session& session, Action& chosen) {
       AddCommand(app, session, chosen, "cat", "the tensors of one slice, read and verified",
                  "lakestream cat s3://bucket/stream 1000 --dp 3 --cp 1",
                  [options](Session& s) { return Run(s, *options); });
-  command->add_option("step", options->step, "the step")->required();
-  command->add_option("--dp", options->dp, "data-parallel position")->capture_default_str();
-  command->add_option("--cp", options->cp, "context-parallel position")->capture_default_str();
+  command->add_option("step", options->step, "the step")->check(Whole())->required();
+  command->add_option("--dp", options->dp, "data-parallel position")
+      ->check(Whole())
+      ->capture_default_str();
+  command->add_option("--cp", options->cp, "context-parallel position")
+      ->check(Whole())
+      ->capture_default_str();
   command->add_option("--tensor", options->tensor, "only the tensor of this name");
   command->add_flag("--raw", options->raw,
                     "write bytes: of the tensor, or of the whole safetensors payload");

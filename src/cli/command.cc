@@ -83,7 +83,7 @@ Result<std::shared_ptr<Stream>> Session::OpenStream() {
 CLI::App* AddCommand(CLI::App& app, Session& session, Action& chosen, const char* name,
                      const char* what, const char* example, Action action) {
   CLI::App* command = app.add_subcommand(name, what);
-  command->footer(std::string("Example:\n  ") + example);
+  command->footer(std::string("Example:\n  ") + example + "\n");
   command->add_option("uri", session.uri, "the stream: s3://bucket/prefix, file:///path, or a path")
       ->required();
   command->add_flag("--json", session.json, "print JSON, for programs");
@@ -93,6 +93,17 @@ CLI::App* AddCommand(CLI::App& app, Session& session, Action& chosen, const char
   AddStoreOptions(*command, session);
   command->callback([&chosen, action = std::move(action)] { chosen = action; });
   return command;
+}
+
+CLI::Validator Whole() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        uint64_t number = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (error == std::errc() && end == text.data() + text.size()) return "";
+        return "'" + text + "' is not a whole number from 0 to 2^64 - 1";
+      },
+      "");
 }
 
 Result<Mesh> ParseMesh(const std::string& text) {

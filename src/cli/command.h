@@ -65,6 +65,10 @@ void AddProduce(CLI::App& app, Session& session, Action& chosen);
 void AddConsume(CLI::App& app, Session& session, Action& chosen);
 void AddCompletion(CLI::App& app, Session& session, Action& chosen);
 
+// For options that are whole numbers: digits that fit 64 bits. (CLI11 itself takes "-1" for 2^64
+// - 1.)
+CLI::Validator Whole();
+
 // "4x2" -> dp 4, cp 2; "4" -> dp 4, cp 1.
 Result<Mesh> ParseMesh(const std::string& text);
 

@@ -121,14 +121,20 @@ void AddConsume(CLI::App& app, Session& session, Action& chosen) {
       "lakestream consume s3://bucket/stream --dp 0 --cp 1 --start-step 1000",
       [options](Session& s) { return Run(s, *options); });
   command->add_option("--dp", options->consumer.dp_index, "data-parallel position")
+      ->check(Whole())
       ->capture_default_str();
   command->add_option("--cp", options->consumer.cp_index, "context-parallel position")
+      ->check(Whole())
       ->capture_default_str();
   command->add_option("--start-step", options->consumer.start_step, "first step")
+      ->check(Whole())
       ->capture_default_str();
-  command->add_option("--max-steps", options->max_steps,
-                      "stop after so many steps; without it, at the end of the stream");
+  command
+      ->add_option("--max-steps", options->max_steps,
+                   "stop after so many steps; without it, at the end of the stream")
+      ->check(Whole());
   command->add_option("--prefetch-steps", options->consumer.prefetch_steps, "read ahead: steps")
+      ->check(Whole())
       ->capture_default_str();
   command->add_option("--prefetch-mib", options->prefetch_mib, "read ahead: MiB")
       ->capture_default_str()

@@ -44,13 +44,16 @@ void AddInit(CLI::App& app, Session& session, Action& chosen) {
   command
       ->add_option("--zstd", options->spec.zstd_level,
                    "compress slices: zstd level 1 to 19; 0: not at all")
+      ->check(Whole())
       ->capture_default_str();
   command
       ->add_option("--snapshot-interval", options->spec.snapshot_interval,
                    "versions from snapshot to snapshot")
+      ->check(Whole())
       ->capture_default_str();
   command
       ->add_option("--index-page-steps", options->spec.index_page_steps, "steps in an index page")
+      ->check(Whole())
       ->capture_default_str();
   command->add_flag("--if-missing", options->if_missing,
                     "succeed if such a stream is there already");

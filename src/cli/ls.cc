@@ -72,8 +72,12 @@ void AddLs(CLI::App& app, Session& session, Action& chosen) {
   CLI::App* command = AddCommand(app, session, chosen, "ls", "steps and where their bytes lie",
                                  "lakestream ls s3://bucket/stream --from 1000 --count 5 --slices",
                                  [options](Session& s) { return Run(s, *options); });
-  command->add_option("--from", options->first, "first step")->capture_default_str();
-  command->add_option("--count", options->count, "how many steps")->capture_default_str();
+  command->add_option("--from", options->first, "first step")
+      ->check(Whole())
+      ->capture_default_str();
+  command->add_option("--count", options->count, "how many steps")
+      ->check(Whole())
+      ->capture_default_str();
   command->add_flag("--slices", options->slices, "a line for each slice");
 }
 

@@ -103,6 +103,7 @@ void AddProduce(CLI::App& app, Session& session, Action& chosen) {
                    "the producer's name; started again, it goes on where it was")
       ->required();
   command->add_option("--tgbs", options->tgbs, "how many TGBs this producer writes in all")
+      ->check(Whole())
       ->capture_default_str();
   command->add_option("--slice-bytes", options->slice_bytes, "bytes in a slice")
       ->capture_default_str()

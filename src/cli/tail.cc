@@ -53,7 +53,8 @@ void AddTail(CLI::App& app, Session& session, Action& chosen) {
       AddCommand(app, session, chosen, "tail", "the newest commits, and more as they come",
                  "lakestream tail s3://bucket/stream --follow",
                  [options](Session& s) { return Run(s, *options); });
-  command->add_option("--from", options->from, "first version; without it, the last ten");
+  command->add_option("--from", options->from, "first version; without it, the last ten")
+      ->check(Whole());
   command->add_flag("-f,--follow", options->follow, "go on until the stream is sealed, or Ctrl-C");
 }
 

@@ -56,6 +56,7 @@ class ObjectQueue {
   bool front_uploaded() const {
     return !jobs_.empty() && jobs_.front()->stage == ObjectJob::Stage::kUploaded;
   }
+  bool has_jobs() const { return !jobs_.empty(); }
   bool has_waiting() const { return !waiting_.empty(); }
   uint64_t pending_bytes() const { return pending_bytes_; }  // payload, from Add to DropPublished
   uint64_t next_sequence() const { return next_sequence_; }  // of the next TGB to be added

@@ -243,7 +243,8 @@ class ProducerImpl final : public Producer {
     while (!stopping_ && failure_.ok()) {
       const bool flushing = flush_to_ > queue_.published();
       const bool due = flushing || stream_->runtime().Now() >= pace_.due();
-      if (due && queue_.has_waiting()) {
+      // While an object is on its way, small TGBs gather for the next one.
+      if (due && queue_.has_waiting() && (flushing || !queue_.has_jobs())) {
         queue_.CutAll();
         changed_->NotifyAll();
       }
