@@ -27,8 +27,10 @@ std::string ReplayLine(uint64_t seed, RunSize size) {
 
 int PlayOne(uint64_t seed, RunSize size, bool verbose) {
   const SeedReport report = ReplaySeed(seed, size);
-  if (verbose || report.failed) Print(report.report);
-  else Print(DrawOptions(seed, size).ToText());
+  if (verbose || report.failed)
+    Print(report.report);
+  else
+    Print(DrawOptions(seed, size).ToText());
   Print(Str("seed ", seed, ": ", report.failed ? "FAILED (" + report.checker + ")" : "ok", ", ",
             report.numbers.steps, " steps, ", report.numbers.versions, " versions, ",
             report.numbers.sessions, " sessions, ", report.numbers.requests, " requests, ",
@@ -41,9 +43,7 @@ int PlayOne(uint64_t seed, RunSize size, bool verbose) {
 int PlayMany(const Arguments& arguments, SeedPlan plan) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
-  const auto seconds = [&] {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-  };
+  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   if (arguments.minutes > 0) {
     plan.count = UINT64_MAX - plan.first;
     plan.stop = [&] { return seconds() > arguments.minutes * 60; };
@@ -73,8 +73,9 @@ int PlayMany(const Arguments& arguments, SeedPlan plan) {
 
 int Main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("Plays Lakestream's simulated runs. A run depends on its seed alone.\n"
-               "Example: lakestream-sim --seeds 1..2000");
+  CLI::App app(
+      "Plays Lakestream's simulated runs. A run depends on its seed alone.\n"
+      "Example: lakestream-sim --seeds 1..2000");
   app.add_option("--seed", arguments.seed, "one seed");
   app.add_option("--seeds", arguments.seeds, "a range A..B, both included");
   app.add_option("--minutes", arguments.minutes, "for so long, from seed A (or 1) on");

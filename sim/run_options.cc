@@ -13,7 +13,8 @@ void DrawLoad(Random& random, RunSize size, RunOptions& options) {
   options.mesh.dp = static_cast<uint32_t>(random.Between(1, large ? 4 : 2));
   options.mesh.cp = static_cast<uint32_t>(random.Between(1, 2));
   options.producers = static_cast<uint32_t>(large ? random.Between(8, 40) : random.Between(1, 4));
-  options.items_each = static_cast<uint64_t>(large ? random.Between(10, 60) : random.Between(8, 24));
+  options.items_each =
+      static_cast<uint64_t>(large ? random.Between(10, 60) : random.Between(8, 24));
   options.declared = random.Chance(0.75);
   options.snapshot_interval = static_cast<uint32_t>(random.LogUniform(2, large ? 64 : 17));
   options.index_page_steps = static_cast<uint32_t>(random.LogUniform(2, large ? 128 : 33));

@@ -36,7 +36,7 @@ struct RunOptions {
   Time poll_min = 20 * kMillisecond;
   Time think_max = 300 * kMillisecond;  // between two items of a producer
   double flush_chance = 0.2;
-  bool short_deadlines = false;  // some calls give up early and are called again
+  bool short_deadlines = false;      // some calls give up early and are called again
   bool create_in_the_storm = false;  // all actors race to create the stream, with faults
   // What goes wrong, until `heal_at`.
   Time heal_at = 60 * kSecond;

@@ -13,10 +13,10 @@ struct Task {
   std::unique_ptr<Fiber> fiber;
   bool done = false;
   bool runnable = false;
-  bool parked = false;     // runnable, but its process is paused
-  bool woken = false;      // by Wake(), not by its timer
+  bool parked = false;  // runnable, but its process is paused
+  bool woken = false;   // by Wake(), not by its timer
   bool waiting = false;
-  uint64_t wait = 0;       // number of the current wait
+  uint64_t wait = 0;  // number of the current wait
   const char* why = "new";
   Time since = 0;
   std::vector<Task*> joiners;

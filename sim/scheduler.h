@@ -39,13 +39,13 @@ struct Task;
 struct Process {
   uint32_t id = 0;
   std::string name;
-  Time steady_offset = 0;       // its monotonic clock minus virtual time
-  int64_t wall_offset_ms = 0;   // its wall clock's error
+  Time steady_offset = 0;      // its monotonic clock minus virtual time
+  int64_t wall_offset_ms = 0;  // its wall clock's error
   bool crashed = false;
   Time paused_until = 0;
   // > 0: crashes when it has passed this many more seams.
   uint64_t crash_after_seams = 0;
-  uint64_t seams = 0;     // seams passed so far
+  uint64_t seams = 0;  // seams passed so far
   // Kept by SimStorage: what it sent so far, how much of that were data and other plain puts, and
   // how often something went wrong.
   uint64_t requests = 0;

@@ -167,8 +167,12 @@ void RunSeeds(const SeedPlan& plan, const std::function<void(const SeedReport&)>
     const std::string death = Bury(child, next < last && StillRuns(child));
     if (next < last) {
       ++failures;
-      on_seed({next, 0, true, death.empty() ? "crash (silent)" : death,
-               DrawOptions(next, plan.size).ToText(), {}});
+      on_seed({next,
+               0,
+               true,
+               death.empty() ? "crash (silent)" : death,
+               DrawOptions(next, plan.size).ToText(),
+               {}});
       ++next;
     }
   }
@@ -180,8 +184,9 @@ SeedReport ReplaySeed(uint64_t seed, RunSize size) {
   const bool came = child.pid >= 0 && Receive(child.fd, 600, report);
   const std::string death = Bury(child, !came && StillRuns(child));
   if (!came) {
-    report = {seed, 0, true, death.empty() ? "crash (silent)" : death,
-              DrawOptions(seed, size).ToText(), {}};
+    report = {
+        seed, 0, true, death.empty() ? "crash (silent)" : death, DrawOptions(seed, size).ToText(),
+        {}};
   }
   return report;
 }
@@ -212,9 +217,8 @@ std::string Totals::ToText() const {
   std::string text =
       Str(seeds, " seeds, ", failed, " failed; ", sum.steps, " steps in ", sum.versions,
           " versions by ", sum.sessions, " sessions, ", sum.reads, " slices read; ", sum.crashes,
-          " crashes, ", sum.pauses, " pauses, ", sum.twins, " twins; ", sum.requests,
-          " requests, ", sum.switches, " switches, ", sum.virtual_time / kMinute,
-          " minutes of virtual time\n");
+          " crashes, ", sum.pauses, " pauses, ", sum.twins, " twins; ", sum.requests, " requests, ",
+          sum.switches, " switches, ", sum.virtual_time / kMinute, " minutes of virtual time\n");
   char cell[64];
   std::snprintf(cell, sizeof cell, "%-20s", "fault x operation");
   text += cell;

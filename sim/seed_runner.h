@@ -1,5 +1,5 @@
-// Plays many seeds, each in its own memory: seeds run in forked children, a few dozen to a child, so
-// that what simulated crashes leak is gone with the child, and a defect that kills or hangs the
+// Plays many seeds, each in its own memory: seeds run in forked children, a few dozen to a child,
+// so that what simulated crashes leak is gone with the child, and a defect that kills or hangs the
 // process costs one seed and is reported like any other failure.
 #pragma once
 

@@ -45,8 +45,10 @@ class SimCondition final : public Condition {
     if (!woken) std::erase(waiters_, scheduler.current());
     scheduler.Seam();  // a waiter takes the lock some time after it was woken
     while (!mutex.native().try_lock()) {
-      scheduler.Fail("a lock is held across a seam: a condition's mutex is taken by a task that "
-                     "is not running\n" + scheduler.Dump());
+      scheduler.Fail(
+          "a lock is held across a seam: a condition's mutex is taken by a task that "
+          "is not running\n" +
+          scheduler.Dump());
       scheduler.Block(kNever, "lock held across a seam");
     }
     return woken;
@@ -63,8 +65,8 @@ int64_t SimRuntime::WallTimeMs() {
 }
 
 std::unique_ptr<Thread> SimRuntime::Spawn(std::string name, std::function<void()> body) {
-  return std::make_unique<SimThread>(
-      scheduler_, scheduler_->Spawn(process_, std::move(name), std::move(body)));
+  return std::make_unique<SimThread>(scheduler_,
+                                     scheduler_->Spawn(process_, std::move(name), std::move(body)));
 }
 
 std::unique_ptr<Condition> SimRuntime::NewCondition() {

@@ -69,8 +69,8 @@ void SimStorage::Remove(const std::string& key) {
 void SimStorage::Trace(std::string_view what, uint32_t process, StoreOp op, const std::string& key,
                        std::string_view detail) {
   if (!trace) return;
-  trace(Str(what, " p", process, " ", StoreOpName(op), " ", key, detail.empty() ? "" : ": ",
-            detail));
+  trace(
+      Str(what, " p", process, " ", StoreOpName(op), " ", key, detail.empty() ? "" : ": ", detail));
 }
 
 SimStorage::Plan SimStorage::DrawPlan(StoreOp op, Time now) {
@@ -100,13 +100,17 @@ SimStorage::Plan SimStorage::DrawPlan(StoreOp op, Time now) {
       plan.answer_at = kNever;
       break;
     case Fault::kAnswerLost:  // sometimes the connection breaks at once, sometimes it just hangs
-      if (random_.Chance(0.5)) plan.forced = UnknownOutcomeError("simulated: connection reset");
-      else plan.answer_at = kNever;
+      if (random_.Chance(0.5))
+        plan.forced = UnknownOutcomeError("simulated: connection reset");
+      else
+        plan.answer_at = kNever;
       break;
     case Fault::kLateApply:
       plan.apply_at = {apply_at + late};
-      if (random_.Chance(0.5)) plan.forced = UnknownOutcomeError("simulated: connection reset");
-      else plan.answer_at = kNever;
+      if (random_.Chance(0.5))
+        plan.forced = UnknownOutcomeError("simulated: connection reset");
+      else
+        plan.answer_at = kNever;
       break;
     case Fault::kDuplicate:
       plan.apply_at.push_back(apply_at + late);
@@ -128,7 +132,8 @@ SimStorage::Plan SimStorage::DrawPlan(StoreOp op, Time now) {
       plan.apply_at.clear();
       [[fallthrough]];
     case Fault::kErrorAfter:
-      plan.forced = reads ? UnavailableError("simulated: 500") : UnknownOutcomeError("simulated: 500");
+      plan.forced =
+          reads ? UnavailableError("simulated: 500") : UnknownOutcomeError("simulated: 500");
       break;
     default:
       break;
@@ -151,10 +156,12 @@ Result<GetResult> SimStorage::ApplyGet(const std::string& key, const GetOptions&
   return result;
 }
 
-PutResult SimStorage::Write(const std::string& key, const Buffer& data) LS_NO_THREAD_SAFETY_ANALYSIS {
+PutResult SimStorage::Write(const std::string& key,
+                            const Buffer& data) LS_NO_THREAD_SAFETY_ANALYSIS {
   const Time now = scheduler_ ? scheduler_->now() : 0;
   StoredObject& object = objects_[key];
-  if (!object.etag.empty() && IsImmutable(key) && AsText(object.data.bytes()) != AsText(data.bytes())) {
+  if (!object.etag.empty() && IsImmutable(key) &&
+      AsText(object.data.bytes()) != AsText(data.bytes())) {
     rewritten_.push_back(key);
   }
   if (object.etag.empty()) object.first_applied = now;
@@ -170,9 +177,9 @@ Result<PutResult> SimStorage::ApplyPut(uint32_t process, const std::string& key,
   MutexLock lock(mutex_);
   const auto found = objects_.find(key);
   const bool exists = found != objects_.end();
-  const bool unmet = (options.if_absent && exists) ||
-                     (!options.if_match.empty() &&
-                      (!exists || found->second.etag != options.if_match));
+  const bool unmet =
+      (options.if_absent && exists) ||
+      (!options.if_match.empty() && (!exists || found->second.etag != options.if_match));
   if (unmet && profile_.condition == Condition::kAtomic) {
     if (options.if_absent && profile_.lost_race_is_409) {
       return UnavailableError("simulated: 409, another write won", Reason::kConflict);
@@ -215,7 +222,8 @@ Result<ListPage> SimStorage::ApplyList(const ListOptions& options) {
       page.more = true;
       break;
     }
-    page.objects.push_back({key, object.data.size(), object.etag, object.modified_ms, page.date_ms});
+    page.objects.push_back(
+        {key, object.data.size(), object.etag, object.modified_ms, page.date_ms});
   }
   return page;
 }
@@ -285,8 +293,7 @@ Result<T> SimStore::Attempt(const Request& request, const Deadline& deadline,
       const uint64_t summary = Summary(*exchange->results[i]);
       scheduler.Note(summary);
       if (!request.reads) {
-        storage->Trace("applied", process, request.op, request.key,
-                       Verdict(*exchange->results[i]));
+        storage->Trace("applied", process, request.op, request.key, Verdict(*exchange->results[i]));
       }
     });
   }
@@ -339,8 +346,8 @@ Result<T> SimStore::Call(const Request& request, const Deadline& deadline,
     const bool transient = code == Code::kUnavailable || code == Code::kUnknownOutcome;
     if (!transient || i >= retries || !Check(deadline, "").ok()) {
       if (unknown && code != Code::kUnknownOutcome) {
-        return UnknownOutcomeError(Str("an earlier attempt may be applied: ",
-                                       result.status().message()));
+        return UnknownOutcomeError(
+            Str("an earlier attempt may be applied: ", result.status().message()));
       }
       return result;
     }
@@ -355,12 +362,10 @@ Result<GetResult> SimStore::Get(const std::string& key, const GetOptions& option
   LS_RETURN_IF_ERROR(CheckKey(key));
   GetOptions condition = options;
   condition.allocator = nullptr;
-  LS_ASSIGN_OR_RETURN(
-      GetResult result,
-      Call<GetResult>({StoreOp::kGet, key, true, true}, deadline,
-                      [storage = storage_, key, condition] {
-                        return storage->ApplyGet(key, condition);
-                      }));
+  LS_ASSIGN_OR_RETURN(GetResult result, Call<GetResult>({StoreOp::kGet, key, true, true}, deadline,
+                                                        [storage = storage_, key, condition] {
+                                                          return storage->ApplyGet(key, condition);
+                                                        }));
   if (options.allocator != nullptr) {
     const size_t bytes = result.data.size();
     LS_ASSIGN_OR_RETURN(auto block, AllocateFor(options.allocator, bytes, key));
@@ -378,11 +383,11 @@ Result<PutResult> SimStore::Put(const std::string& key, std::span<const ConstByt
   }
   const bool conditional = options.if_absent || !options.if_match.empty();
   const StoreOp op = conditional ? StoreOp::kPutIfAbsent : StoreOp::kPut;
-  return Call<PutResult>({op, key, !conditional, false}, deadline,
-                         [storage = storage_, process = process_id(), key, options,
-                          data = Gather(pieces)] {
-                           return storage->ApplyPut(process, key, data, options);
-                         });
+  return Call<PutResult>(
+      {op, key, !conditional, false}, deadline,
+      [storage = storage_, process = process_id(), key, options, data = Gather(pieces)] {
+        return storage->ApplyPut(process, key, data, options);
+      });
 }
 
 Result<ObjectInfo> SimStore::Head(const std::string& key, const Deadline& deadline) {
@@ -423,7 +428,8 @@ class SimUpload final : public Upload {
       MutexLock lock(mutex_);
       if (over_) return Over();
       if (!sent_.emplace(number, true).second) {
-        return InvalidArgumentError(Str("upload of '", key_, "': part ", number, " was sent before"));
+        return InvalidArgumentError(
+            Str("upload of '", key_, "': part ", number, " was sent before"));
       }
     }
     return store_
@@ -441,7 +447,8 @@ class SimUpload final : public Upload {
       MutexLock lock(mutex_);
       if (over_) return Over();
       if (sent_.empty() || sent_.rbegin()->first != sent_.size()) {
-        return InvalidArgumentError(Str("upload of '", key_, "': not all parts 1, 2, ... were sent"));
+        return InvalidArgumentError(
+            Str("upload of '", key_, "': not all parts 1, 2, ... were sent"));
       }
     }
     Result<PutResult> result = store_.Call<PutResult>(

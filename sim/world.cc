@@ -23,7 +23,7 @@ World::World(RunOptions run_options, bool verbose)
   scheduler.set_nap_chance(options.nap_chance);
   director = scheduler.NewProcess("director");
   history.verbose = verbose;
-  if (verbose) storage->trace = [this](const std::string& text) { Line(nullptr, text); };
+  if (verbose) storage->trace = [this](const std::string& text) { Show(nullptr, text); };
 }
 
 Process* World::NewProcess(std::string name) {
@@ -37,7 +37,7 @@ Process* World::NewProcess(std::string name) {
 std::shared_ptr<SimRuntime> World::RuntimeOf(Process* process) {
   return std::make_shared<SimRuntime>(
       &scheduler, process, [this](const Process& who, LogLevel, std::string_view message) {
-        if (history.verbose) Line(&who, Str("log: ", message));
+        Show(&who, Str("log: ", message));
       });
 }
 
@@ -59,6 +59,10 @@ StreamSpec World::Spec() const {
 
 void World::Line(const Process* process, std::string_view text) {
   scheduler.Note(text);
+  Show(process, text);
+}
+
+void World::Show(const Process* process, std::string_view text) {
   if (!history.verbose) return;
   history.lines.push_back(Str(TimeText(scheduler.now()), " ",
                               process ? Str(process->name, " (p", process->id, ") ") : "", text));
@@ -123,13 +127,15 @@ bool Play(World& world) {
     created = true;
   });
   const Time limit = world.options.heal_at + world.options.pause_max + kRecoveryMax;
-  if (!RunUntil(world, [&] { return created && world.actors_running == 0; }, limit, "the run")) {
+  if (!RunUntil(
+          world, [&] { return created && world.actors_running == 0; }, limit, "the run")) {
     return false;
   }
   if (!world.healed()) world.Heal();
   // What is still on its way must do no harm when it lands.
   const Time landing = world.scheduler.now() + 2 * world.options.late_max + kMinute;
-  if (!RunUntil(world, [&] { return world.storage->in_flight() == 0; }, landing, "landing")) {
+  if (!RunUntil(
+          world, [&] { return world.storage->in_flight() == 0; }, landing, "landing")) {
     return false;
   }
   bool audited = false;
@@ -137,8 +143,8 @@ bool Play(World& world) {
     Audit(world);
     audited = true;
   });
-  return RunUntil(world, [&] { return audited; }, world.scheduler.now() + kRecoveryMax,
-                  "the audit");
+  return RunUntil(
+      world, [&] { return audited; }, world.scheduler.now() + kRecoveryMax, "the audit");
 }
 
 void Judge(World& world, bool complete) {

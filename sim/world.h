@@ -27,8 +27,10 @@ class World {
   std::shared_ptr<SimStore> StoreOf(std::shared_ptr<SimRuntime> runtime);
   StreamSpec Spec() const;
 
-  // For the readable history; `text` is made only if it is kept.
+  // An event of the run: part of the event hash, and of the readable history if that is kept.
   void Line(const Process* process, std::string_view text);
+  // A line of the history alone: what is only there to be read, and only when it is kept.
+  void Show(const Process* process, std::string_view text);
   void Report(std::string checker, std::string detail);
   // The faults' time is over: what happens from now on must succeed.
   bool healed() const { return healed_; }

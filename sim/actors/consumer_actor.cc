@@ -1,6 +1,5 @@
-#include "lakestream/consumer.h"
-
 #include "base/text.h"
+#include "lakestream/consumer.h"
 #include "sim/actors/actors.h"
 
 namespace lakestream::sim {
@@ -33,8 +32,8 @@ class ConsumerActor {
   }
 
   Status Live(Step start) {
-    LS_ASSIGN_OR_RETURN(auto stream,
-                        Stream::OpenOrCreate(world_.StoreOf(runtime_), runtime_, world_.Spec(), Soon()));
+    LS_ASSIGN_OR_RETURN(auto stream, Stream::OpenOrCreate(world_.StoreOf(runtime_), runtime_,
+                                                          world_.Spec(), Soon()));
     const RunOptions& options = world_.options;
     ConsumerOptions consumer;
     consumer.dp_index = dp_;
@@ -57,8 +56,8 @@ class ConsumerActor {
       Result<std::optional<ConsumedSlice>> next = consumer_->Next(Soon());
       if (!next.ok()) {
         const Code code = next.status().code();
-        const bool corrupt = code == Code::kDataLoss && next.status().reason() == Reason::kChecksum &&
-                             process_->faults > 0;
+        const bool corrupt = code == Code::kDataLoss &&
+                             next.status().reason() == Reason::kChecksum && process_->faults > 0;
         if (code == Code::kDeadlineExceeded || corrupt) continue;  // the position stays
         return next.status();
       }
@@ -81,12 +80,10 @@ class ConsumerActor {
                                    SlicePayload(world_.options.items, *read.item, dp_, cp_).text();
     world_.history.reads.push_back(read);
     ++steps_;
-    if (world_.history.verbose) {
-      Say(Str("read step ", read.step, ": ",
-              read.item ? Str("item ", read.item->item, " of producer ", read.item->producer)
-                        : std::string("no item"),
-              read.intact ? "" : ", NOT INTACT"));
-    }
+    Say(Str("read step ", read.step, ": ",
+            read.item ? Str("item ", read.item->item, " of producer ", read.item->producer)
+                      : std::string("no item"),
+            read.intact ? "" : ", NOT INTACT"));
   }
 
   void RecordCost(Time born, Version versions) {

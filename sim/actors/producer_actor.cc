@@ -1,6 +1,5 @@
-#include "lakestream/producer.h"
-
 #include "base/text.h"
+#include "lakestream/producer.h"
 #include "sim/actors/actors.h"
 
 namespace lakestream::sim {
@@ -39,8 +38,9 @@ class ProducerActor {
     // Some callers are impatient: what they gave up must still come out right.
     const bool impatient = world_.options.short_deadlines && !world_.healed();
     const double longest = impatient ? 3e9 : 600e9;
-    return After(*runtime_, Duration(static_cast<int64_t>(
-                                world_.random.LogUniform(impatient ? 1e6 : 300e9, longest))));
+    return After(
+        *runtime_,
+        Duration(static_cast<int64_t>(world_.random.LogUniform(impatient ? 1e6 : 300e9, longest))));
   }
 
   Result<std::shared_ptr<Stream>> OpenStream() {
@@ -100,8 +100,8 @@ class ProducerActor {
         LS_RETURN_IF_ERROR(Insist([&] { return producer_->Flush(Soon()); }));
         Acknowledge(next_);
       }
-      const Time think = static_cast<Time>(
-          world_.random.LogUniform(1e3, static_cast<double>(options.think_max)));
+      const Time think =
+          static_cast<Time>(world_.random.LogUniform(1e3, static_cast<double>(options.think_max)));
       runtime_->SleepUntil(runtime_->Now() + Duration(think));
     }
     return OkStatus();

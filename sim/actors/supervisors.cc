@@ -3,9 +3,6 @@
 #include "base/text.h"
 #include "lakestream/admin.h"
 #include "lakestream/producer.h"
-#if !LS_SIM_ADMIN
-#include "ledger/committer.h"
-#endif
 #include "manifest/keys.h"
 #include "sim/actors/actors.h"
 
@@ -85,9 +82,8 @@ class Supervisor {
   bool empty() const { return incarnations_.empty(); }
 
   void Rest(Time longest) {
-    world_.scheduler.SleepUntil(
-        world_.scheduler.now() +
-        static_cast<Time>(world_.random.LogUniform(1e6, static_cast<double>(longest))));
+    world_.scheduler.SleepUntil(world_.scheduler.now() + static_cast<Time>(world_.random.LogUniform(
+                                                             1e6, static_cast<double>(longest))));
   }
 
  private:
@@ -164,18 +160,7 @@ void SuperviseSeal(World& world) {
       Result<std::shared_ptr<Stream>> stream =
           Stream::Open(world.StoreOf(runtime), runtime, After(*runtime, Duration(60 * kSecond)));
       if (!stream.ok()) continue;
-#if LS_SIM_ADMIN
       const Status sealed = Seal(**stream, After(*runtime, Duration(60 * kSecond)));
-#else
-      Follower follower({(*stream)->store(), (*stream)->runtime(), (*stream)->info()});
-      Status sealed = follower.Start(After(*runtime, Duration(60 * kSecond)));
-      if (!sealed.ok()) continue;
-      Committer committer(follower);
-      sealed = committer.Commit([](const State& state) -> Result<std::vector<Change>> {
-        if (state.sealed) return std::vector<Change>();
-        return std::vector<Change>{SealChange()};
-      }, After(*runtime, Duration(60 * kSecond))).status();
-#endif
       world.Line(process, "seal: " + sealed.ToString());
     }
   });

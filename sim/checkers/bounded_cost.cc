@@ -30,19 +30,19 @@ std::vector<Violation> CheckBoundedCost(const Evidence& evidence) {
     const uint64_t bound = cost.producer ? ProducerBound(cost, evidence.snapshot_interval)
                                          : ConsumerBound(cost, evidence.snapshot_interval);
     if (cost.requests <= bound) continue;
-    violations.push_back({kName, Str(cost.process, " sent ", cost.requests, " requests; ", bound,
-                                     " would do for ", cost.versions, " versions, ",
-                                     cost.commit_attempts, " attempts, ", cost.objects,
-                                     " objects, ", cost.steps, " steps in ",
-                                     static_cast<uint64_t>(cost.seconds), " s")});
+    violations.push_back(
+        {kName,
+         Str(cost.process, " sent ", cost.requests, " requests; ", bound, " would do for ",
+             cost.versions, " versions, ", cost.commit_attempts, " attempts, ", cost.objects,
+             " objects, ", cost.steps, " steps in ", static_cast<uint64_t>(cost.seconds), " s")});
   }
   return violations;
 }
 
 std::vector<Violation> CheckAll(const Evidence& evidence) {
   std::vector<Violation> all;
-  for (const auto check : {CheckAtomicVisibility, CheckOneOrder, CheckExactlyOnce, CheckNoZombie,
-                           CheckBoundedCost}) {
+  for (const auto check :
+       {CheckAtomicVisibility, CheckOneOrder, CheckExactlyOnce, CheckNoZombie, CheckBoundedCost}) {
     for (Violation& violation : check(evidence)) all.push_back(std::move(violation));
   }
   return all;

@@ -50,9 +50,7 @@ class CheckersTest : public testing::Test {
     entry.state = StateBefore(ItemLaw(), 0, items.back() + 1);
     return entry;
   }
-  Evidence Make() const {
-    return {history, log, Mesh{1, 1}, ItemLaw(), 3, 1, true, 8, rewritten};
-  }
+  Evidence Make() const { return {history, log, Mesh{1, 1}, ItemLaw(), 3, 1, true, 8, rewritten}; }
   // The named checker objects, and says so under its own name.
   void ExpectCaught(Check check, const std::string& name) {
     const std::vector<Violation> violations = check(Make());

@@ -21,9 +21,9 @@ std::vector<Violation> CheckNoZombie(const Evidence& evidence) {
     for (const ViewOpen& open : record.opens) {
       SessionId& newest = current[open.producer];
       if (open.expected != newest || open.session <= newest) {
-        violations.push_back({kName, Str(where, ": session ", open.session, " of ", open.producer,
-                                         " replaces session ", open.expected, ", but ", newest,
-                                         " is current")});
+        violations.push_back(
+            {kName, Str(where, ": session ", open.session, " of ", open.producer,
+                        " replaces session ", open.expected, ", but ", newest, " is current")});
       }
       newest = open.session;
       producer_of[open.session] = open.producer;

@@ -14,18 +14,22 @@ void CheckSteps(const Evidence& evidence, std::vector<Violation>& violations) {
   bool sealed = false;
   for (const ViewRecord& record : evidence.log.records) {
     const std::string where = Str("record ", record.version);
-    if (record.version != ++version) violations.push_back({kName, where + ": a version is missing"});
+    if (record.version != ++version)
+      violations.push_back({kName, where + ": a version is missing"});
     if (record.first_step != next) {
-      violations.push_back({kName, Str(where, ": begins at step ", record.first_step, ", not ", next)});
+      violations.push_back(
+          {kName, Str(where, ": begins at step ", record.first_step, ", not ", next)});
     }
     for (const ViewEntry& entry : record.entries) {
       if (entry.first_step != next) {
-        violations.push_back({kName, Str(where, ": entry at step ", entry.first_step, ", not ", next)});
+        violations.push_back(
+            {kName, Str(where, ": entry at step ", entry.first_step, ", not ", next)});
       }
       next += entry.tgbs;
     }
     if (record.next_step != next) {
-      violations.push_back({kName, Str(where, ": ends at step ", record.next_step, ", not ", next)});
+      violations.push_back(
+          {kName, Str(where, ": ends at step ", record.next_step, ", not ", next)});
     }
     if (sealed && (!record.entries.empty() || !record.opens.empty())) {
       violations.push_back({kName, where + ": adds to a sealed stream"});
@@ -34,8 +38,9 @@ void CheckSteps(const Evidence& evidence, std::vector<Violation>& violations) {
   }
   for (const StreamEnded& end : evidence.history.ends) {
     if (!sealed || end.end != next) {
-      violations.push_back({kName, Str("reader ", end.reader, ": was told that the stream ends at step ",
-                                       end.end, ", the log says ", next, sealed ? "" : ", not sealed")});
+      violations.push_back(
+          {kName, Str("reader ", end.reader, ": was told that the stream ends at step ", end.end,
+                      ", the log says ", next, sealed ? "" : ", not sealed")});
     }
   }
 }
