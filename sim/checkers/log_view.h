@@ -31,7 +31,7 @@ struct ViewEntry {
   uint32_t object = 0;
   uint64_t first_sequence = 0;
   uint32_t tgbs = 0;
-  Step first_step = 0;  // by adding up
+  Step first_step = 0;                       // by adding up
   std::vector<std::optional<ItemId>> items;  // of each TGB; nullopt: its slices are not one item
   std::string state;                         // as text, wherever it was stored
   bool state_intact = true;
