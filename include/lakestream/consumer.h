@@ -20,7 +20,7 @@ struct ConsumerOptions {
   std::optional<Mesh> mesh;
   Step start_step = 0;
   // Read ahead at most this far: in steps, and in bytes held (at least one step is always read).
-  uint32_t prefetch_steps = 16;
+  uint32_t prefetch_steps = 128;
   uint64_t prefetch_bytes = 256ull << 20;
   // Slices being read at once.
   uint32_t fetches_max = 4;

@@ -61,6 +61,8 @@ class Condition {
   // False when `at` passed first.
   virtual bool WaitUntil(Mutex& mutex, TimePoint at) = 0;
   virtual void NotifyAll() = 0;
+  // Wakes one waiter at least, if there is any.
+  virtual void NotifyOne() { NotifyAll(); }
 };
 
 // Thread-safe. No lock may be held across Sleep(), Thread::Join() or any call on an ObjectStore

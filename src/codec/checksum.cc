@@ -1,6 +1,9 @@
 #include "codec/checksum.h"
 
 #include <xxhash.h>
+#if defined(__x86_64__)
+#include <xxh_x86dispatch.h>  // the same functions, by the widest vectors that this processor has
+#endif
 
 #include <cstring>
 

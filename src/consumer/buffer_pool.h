@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "base/mutex.h"
 #include "lakestream/object_store.h"
@@ -35,9 +36,11 @@ class BufferPool final : public BufferAllocator {
     uint64_t bytes_kept() const;
 
    private:
+    void MakeRoom();
+
     const uint64_t bytes_max_;
     mutable Mutex mutex_;
-    std::multimap<size_t, uint8_t*> kept_ LS_GUARDED_BY(mutex_);  // by capacity
+    std::map<size_t, std::vector<uint8_t*>> kept_ LS_GUARDED_BY(mutex_);  // by capacity
     uint64_t bytes_kept_ LS_GUARDED_BY(mutex_) = 0;
     uint64_t bytes_used_ LS_GUARDED_BY(mutex_) = 0;
   };

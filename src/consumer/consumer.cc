@@ -46,7 +46,10 @@ class ConsumerImpl final : public Consumer {
         index_(follower_),
         pool_(options.prefetch_bytes + kPoolSlackBytes),
         reader_(follower_.context(), options.dp_index, options.cp_index, &pool_),
-        changed_(stream_->runtime().NewCondition()),
+        front_changed_(stream_->runtime().NewCondition()),
+        slots_planned_(stream_->runtime().NewCondition()),
+        scout_wanted_(stream_->runtime().NewCondition()),
+        stopped_(stream_->runtime().NewCondition()),
         queue_(options.start_step, std::max(options.prefetch_steps, 1u), options.prefetch_bytes) {
     follower_.set_observer(
         [this](const ReadRecord&, const State&, const std::vector<IndexPage>& pages) {
@@ -59,7 +62,10 @@ class ConsumerImpl final : public Consumer {
     {
       MutexLock lock(mutex_);
       stopping_ = true;
-      changed_->NotifyAll();
+      front_changed_->NotifyAll();
+      slots_planned_->NotifyAll();
+      scout_wanted_->NotifyAll();
+      stopped_->NotifyAll();
     }
     for (auto& thread : threads_) thread->Join();
   }
@@ -86,7 +92,7 @@ class ConsumerImpl final : public Consumer {
     ConsumedSlice consumed{step, queue_.PopFront()};
     ++stats_.steps;
     stats_.slice_bytes += consumed.slice.payload.size();
-    changed_->NotifyAll();
+    if (queue_.IsLow()) scout_wanted_->NotifyAll();
     return std::optional(std::move(consumed));
   }
 
@@ -114,18 +120,19 @@ class ConsumerImpl final : public Consumer {
       if (queue_.front_ready()) break;
       if (queue_.front_failed()) {
         const Status failure = queue_.TakeFrontFailure();
-        changed_->NotifyAll();
+        slots_planned_->NotifyOne();
         return failure;
       }
       if (sealed_ && queue_.front_step() >= stats_.next_committed_step) return false;
       if (!scout_failure_.ok()) {
         const Status failure = std::exchange(scout_failure_, OkStatus());
-        changed_->NotifyAll();  // the scout tries again
+        scout_wanted_->NotifyAll();
         return failure;
       }
       LS_RETURN_IF_ERROR(CheckDeadline(runtime, deadline, WhatIsAwaited()));
       const TimePoint look = runtime.Now() + std::chrono::milliseconds(100);
-      changed_->WaitUntil(mutex_, deadline.cancel ? std::min(deadline.at, look) : deadline.at);
+      front_changed_->WaitUntil(mutex_,
+                                deadline.cancel ? std::min(deadline.at, look) : deadline.at);
     }
     stats_.wait += runtime.Now() - began;
     return true;
@@ -146,7 +153,7 @@ class ConsumerImpl final : public Consumer {
     stats_.version = follower_.state().version;
     stats_.next_committed_step = follower_.state().next_step;
     sealed_ = follower_.state().sealed;
-    changed_->NotifyAll();
+    front_changed_->NotifyAll();
   }
 
   bool TakeHeadIfNew() {
@@ -160,7 +167,7 @@ class ConsumerImpl final : public Consumer {
   // Waits until `at`, or until the consumer stops (then false).
   bool Rest(TimePoint at) {
     MutexLock lock(mutex_);
-    while (!stopping_ && stream_->runtime().Now() < at) changed_->WaitUntil(mutex_, at);
+    while (!stopping_ && stream_->runtime().Now() < at) stopped_->WaitUntil(mutex_, at);
     return !stopping_;
   }
 
@@ -169,7 +176,7 @@ class ConsumerImpl final : public Consumer {
   void Scout() {
     Backoff backoff(std::chrono::milliseconds(50), std::chrono::seconds(5));
     while (WaitUntilScoutIsNeeded()) {
-      const Status scouted = PlanNextStep();
+      const Status scouted = PlanNextSteps();
       if (scouted.ok()) {
         backoff.Reset();
         continue;
@@ -181,41 +188,54 @@ class ConsumerImpl final : public Consumer {
         MutexLock lock(mutex_);
         if (stopping_) return;
         scout_failure_ = scouted;
-        changed_->NotifyAll();
-        while (!stopping_ && !scout_failure_.ok())
-          changed_->Wait(mutex_);  // until Next() has returned it
+        front_changed_->NotifyAll();
+        while (!stopping_ && !scout_failure_.ok()) {
+          scout_wanted_->Wait(mutex_);  // until Next() has returned it
+        }
       }
     }
   }
 
-  // Until the queue could take one more step; false when it is time to stop. A sealed stream that
-  // is planned to its end needs no scout any more.
+  // Until the queue should be filled up; false when it is time to stop. It is filled to its bounds,
+  // then left alone until it is low: so steps are planned, and small ones read, many at once. A
+  // sealed stream that is planned to its end needs no scout any more.
   bool WaitUntilScoutIsNeeded() {
     MutexLock lock(mutex_);
     while (!stopping_) {
       const bool at_end = sealed_ && queue_.next_step() >= stats_.next_committed_step;
-      if (!at_end && queue_.HasRoom(0)) return true;
-      changed_->Wait(mutex_);
+      filling_ = queue_.IsLow() || (filling_ && queue_.HasRoom(0));
+      if (!at_end && filling_) return true;
+      scout_wanted_->Wait(mutex_);
     }
     return false;
   }
 
-  // Plans the next step, or polls for it once.
-  Status PlanNextStep() {
+  // Plans the next steps, as far as one read will reach, or polls for them once.
+  Status PlanNextSteps() {
     const Deadline deadline = After(stream_->runtime(), kRequestTime, &cancel_);
-    Step step = 0;
-    {
-      MutexLock lock(mutex_);
-      step = queue_.next_step();
-    }
+    const Step step = NextToPlan();
     if (step >= follower_.state().next_step) return Poll(deadline);
-    LS_ASSIGN_OR_RETURN(const StepPlace place, index_.Locate(step, deadline));
-    const SlicePlace slice = reader_.Find(place);
+    LS_ASSIGN_OR_RETURN(StepPlace place, index_.Locate(step, deadline));
+    std::vector<SlicePlace> slices;
+    uint64_t bytes = 0;
+    for (; place.tgb_ordinal < place.entry->tgb_count(); ++place.step, ++place.tgb_ordinal) {
+      slices.push_back(reader_.Find(place));
+      bytes += slices.back().range.size;
+      if (bytes >= kRunBytesMax) break;
+    }
     MutexLock lock(mutex_);
-    while (!stopping_ && !queue_.HasRoom(slice.range.size)) changed_->Wait(mutex_);
-    queue_.Plan(slice);
-    changed_->NotifyAll();
+    while (!stopping_ && !queue_.HasRoom(slices.front().range.size)) scout_wanted_->Wait(mutex_);
+    for (SlicePlace& slice : slices) {
+      if (!queue_.HasRoom(slice.range.size)) break;
+      queue_.Plan(std::move(slice));
+    }
+    slots_planned_->NotifyOne();
     return OkStatus();
+  }
+
+  Step NextToPlan() {
+    MutexLock lock(mutex_);
+    return queue_.next_step();
   }
 
   // Looks for new versions; without any, rests longer each time, so that an idle stream costs
@@ -261,7 +281,8 @@ class ConsumerImpl final : public Consumer {
         } else {
           queue_.SetFailed(run.first_step, run.slices.size(), slices.status());
         }
-        changed_->NotifyAll();
+        if (queue_.front_ready() || queue_.front_failed()) front_changed_->NotifyAll();
+        if (!slices.ok()) slots_planned_->NotifyAll();
       }
       if (again && !Rest(stream_->runtime().Now() + backoff.NextDelay(stream_->runtime()))) return;
     }
@@ -272,8 +293,16 @@ class ConsumerImpl final : public Consumer {
     MutexLock lock(mutex_);
     while (!stopping_) {
       PrefetchQueue::Run run = queue_.TakeRun(kRunBytesMax);
-      if (!run.slices.empty()) return run;
-      changed_->Wait(mutex_);
+      if (!run.slices.empty()) {
+        if (queue_.has_planned()) slots_planned_->NotifyOne();  // one planning may be several runs
+        return run;
+      }
+      // Idle while Next() waits for bytes: reading farther ahead would have helped.
+      if (next_waits_) {
+        queue_.Deepen();
+        scout_wanted_->NotifyAll();
+      }
+      slots_planned_->Wait(mutex_);
     }
     return {};
   }
@@ -292,9 +321,14 @@ class ConsumerImpl final : public Consumer {
   SliceReader reader_;
 
   mutable Mutex mutex_;
-  std::unique_ptr<Condition> changed_;
+  std::unique_ptr<Condition> front_changed_;  // for Next(): the front slot, the head, a failure
+  std::unique_ptr<Condition> slots_planned_;  // for fetchers
+  std::unique_ptr<Condition> scout_wanted_;   // for the scout: room in the queue
+  std::unique_ptr<Condition> stopped_;        // for whoever rests
   PrefetchQueue queue_ LS_GUARDED_BY(mutex_);
   ConsumerStats stats_ LS_GUARDED_BY(mutex_);
+  bool filling_ LS_GUARDED_BY(mutex_) = true;
+  bool next_waits_ LS_GUARDED_BY(mutex_) = false;  // Next() waits for a step that is committed
   bool sealed_ LS_GUARDED_BY(mutex_) = false;
   bool stopping_ LS_GUARDED_BY(mutex_) = false;
   Status scout_failure_ LS_GUARDED_BY(mutex_);

@@ -30,6 +30,11 @@ PrefetchQueue::Run PrefetchQueue::TakeRun(uint64_t run_bytes_max) {
   return run;
 }
 
+bool PrefetchQueue::has_planned() const {
+  return std::any_of(slots_.begin(), slots_.end(),
+                     [](const Slot& slot) { return slot.stage == Stage::kPlanned; });
+}
+
 void PrefetchQueue::SetReady(Step first_step, std::vector<SliceView> slices) {
   for (size_t i = 0; i < slices.size(); ++i) {
     Slot& slot = At(first_step + i);

@@ -5,6 +5,7 @@
 // bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -28,7 +29,16 @@ class PrefetchQueue {
   Step front_step() const { return front_step_; }
   // Whether a slice of `bytes` may be planned now. One always may.
   bool HasRoom(uint64_t bytes) const {
-    return slots_.empty() || (slots_.size() < steps_max_ && bytes_ + bytes <= bytes_max_);
+    return slots_.empty() || (slots_.size() < steps_max_ && bytes_ + bytes <= bytes_max_ &&
+                              (slots_.size() < kStepsMin || bytes_ + bytes <= depth_bytes_));
+  }
+  // Doubles the depth, up to the bounds. To be called when the reader waits and a fetcher has
+  // nothing to do.
+  void Deepen() { depth_bytes_ = std::min(2 * depth_bytes_, bytes_max_); }
+  // Whether so much has been taken out that it is worth planning again.
+  bool IsLow() const {
+    return slots_.size() <= kStepsMin / 2 ||
+           (slots_.size() <= steps_max_ / 2 && bytes_ <= depth_bytes_ / 2);
   }
   void Plan(SlicePlace slice);
   // The oldest planned slots, as many as lie side by side and make at most `run_bytes_max` (one at
@@ -41,6 +51,7 @@ class PrefetchQueue {
   // so they are planned again, each by itself.
   void SetFailed(Step first_step, size_t count, const Status& failure);
 
+  bool has_planned() const;
   bool front_ready() const { return !slots_.empty() && slots_.front().stage == Stage::kReady; }
   bool front_failed() const { return !slots_.empty() && slots_.front().stage == Stage::kFailed; }
   // The failure of the front slot, which is planned again: the next call may succeed.
@@ -48,6 +59,11 @@ class PrefetchQueue {
   SliceView PopFront();
 
  private:
+  // Steps and bytes to be ahead at least, whatever the depth: enough for every fetcher to have
+  // work.
+  static constexpr size_t kStepsMin = 8;
+  static constexpr uint64_t kFirstDepthBytes = 8 << 20;
+
   enum class Stage { kPlanned, kFetching, kReady, kFailed };
   struct Slot {
     Stage stage = Stage::kPlanned;
@@ -63,6 +79,7 @@ class PrefetchQueue {
   const uint64_t bytes_max_;
   std::deque<Slot> slots_;
   uint64_t bytes_ = 0;
+  uint64_t depth_bytes_ = std::min<uint64_t>(kFirstDepthBytes, bytes_max_);
 };
 
 }  // namespace lakestream

@@ -41,6 +41,7 @@ class RealCondition final : public Condition {
     return in_time;
   }
   void NotifyAll() override { condition_.notify_all(); }
+  void NotifyOne() override { condition_.notify_one(); }
 
  private:
   std::condition_variable condition_;
