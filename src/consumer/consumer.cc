@@ -92,7 +92,8 @@ class ConsumerImpl final : public Consumer {
     ConsumedSlice consumed{step, queue_.PopFront()};
     ++stats_.steps;
     stats_.slice_bytes += consumed.slice.payload.size();
-    if (queue_.IsLow()) scout_wanted_->NotifyAll();
+    if (queue_.CanTake()) slots_planned_->NotifyOne();
+    if (queue_.is_short_of_planned()) scout_wanted_->NotifyAll();
     return std::optional(std::move(consumed));
   }
 
@@ -196,39 +197,31 @@ class ConsumerImpl final : public Consumer {
     }
   }
 
-  // Until the queue should be filled up; false when it is time to stop. It is filled to its bounds,
-  // then left alone until it is low: so steps are planned, and small ones read, many at once. A
-  // sealed stream that is planned to its end needs no scout any more.
+  // Until more slots should be planned; false when it is time to stop. A sealed stream that is
+  // planned to its end needs no scout any more.
   bool WaitUntilScoutIsNeeded() {
     MutexLock lock(mutex_);
     while (!stopping_) {
       const bool at_end = sealed_ && queue_.next_step() >= stats_.next_committed_step;
-      filling_ = queue_.IsLow() || (filling_ && queue_.HasRoom(0));
+      filling_ = queue_.is_short_of_planned() || (filling_ && !queue_.has_enough_planned());
       if (!at_end && filling_) return true;
       scout_wanted_->Wait(mutex_);
     }
     return false;
   }
 
-  // Plans the next steps, as far as one read will reach, or polls for them once.
+  // Plans the next steps, to the end of their data object, or polls for them once.
   Status PlanNextSteps() {
     const Deadline deadline = After(stream_->runtime(), kRequestTime, &cancel_);
     const Step step = NextToPlan();
     if (step >= follower_.state().next_step) return Poll(deadline);
     LS_ASSIGN_OR_RETURN(StepPlace place, index_.Locate(step, deadline));
     std::vector<SlicePlace> slices;
-    uint64_t bytes = 0;
     for (; place.tgb_ordinal < place.entry->tgb_count(); ++place.step, ++place.tgb_ordinal) {
       slices.push_back(reader_.Find(place));
-      bytes += slices.back().range.size;
-      if (bytes >= kRunBytesMax) break;
     }
     MutexLock lock(mutex_);
-    while (!stopping_ && !queue_.HasRoom(slices.front().range.size)) scout_wanted_->Wait(mutex_);
-    for (SlicePlace& slice : slices) {
-      if (!queue_.HasRoom(slice.range.size)) break;
-      queue_.Plan(std::move(slice));
-    }
+    for (SlicePlace& slice : slices) queue_.Plan(std::move(slice));
     slots_planned_->NotifyOne();
     return OkStatus();
   }
@@ -294,14 +287,11 @@ class ConsumerImpl final : public Consumer {
     while (!stopping_) {
       PrefetchQueue::Run run = queue_.TakeRun(kRunBytesMax);
       if (!run.slices.empty()) {
-        if (queue_.has_planned()) slots_planned_->NotifyOne();  // one planning may be several runs
+        if (queue_.CanTake()) slots_planned_->NotifyOne();  // there is work for one more
         return run;
       }
       // Idle while Next() waits for bytes: reading farther ahead would have helped.
-      if (next_waits_) {
-        queue_.Deepen();
-        scout_wanted_->NotifyAll();
-      }
+      if (next_waits_ && queue_.Deepen()) continue;
       slots_planned_->Wait(mutex_);
     }
     return {};

@@ -82,15 +82,13 @@ void ObjectSink::Restart() {
 
 // The number of bytes of this response's body.
 Result<uint64_t> ObjectSink::CheckHeaders(int status, const ObjectHeaders& headers) {
-  const bool ranged = options_.range || resuming() || ask_for_range_;
   if (status == 200) {
     if (options_.range || resuming()) {
       return UnimplementedError(
           "the store answered a ranged read with the whole object; it does not support ranges");
     }
     if (!headers.length) {
-      return ranged ? Status(UnimplementedError("the store does not say how long the object is"))
-                    : Status(UnavailableError("the answer does not say how long the object is"));
+      return UnavailableError("the answer does not say how long the object is");
     }
     return *headers.length;
   }

@@ -11,6 +11,7 @@ class UploadFaultsTest : public ::testing::Test {
  protected:
   // A server that takes uploads, but answers Complete as told.
   void Serve(std::vector<ScriptedReply> completes) {
+    upload_.reset();
     completes_ = std::move(completes);
     s_ = std::make_unique<ScriptedStore>([this](const ScriptedRequest& request) -> ScriptedReply {
       if (request.method == "DELETE") return {.status = 204};
