@@ -109,6 +109,45 @@ TEST(CommitterTest, H5_AnUndecidedSlotIsDecidedBeforeAnythingElse) {
   EXPECT_EQ(ColdState(tiny).rows.at("a").next_sequence, 2u);
 }
 
+// H2: the own put was applied and unanswered, then others committed; the slot, not the head, says
+// whose it is.
+TEST(CommitterTest, H2_AnOwnRecordIsFoundBehindOthers) {
+  TinyStream tiny({}, kSmall);
+  Writer writer(tiny);
+  Writer others(tiny);
+  ASSERT_TRUE(writer.Open("a").ok());
+  // The put is applied, its answer is lost, and the slot cannot be read for a while.
+  tiny.faults->LosePutAnswers("log/", 1);
+  tiny.faults->FailGets("log/", UnavailableError("503"), 1000000);
+  EXPECT_EQ(writer
+                .Commit(
+                    [](const State& s) -> Result<std::vector<Change>> {
+                      Entry entry;
+                      entry.session = s.rows.at("a").session;
+                      entry.layout = {1, {{1, 2}}};
+                      return std::vector<Change>{PublishChange{entry}};
+                    },
+                    tiny.In(60))
+                .code(),
+            Code::kUnknownOutcome);
+  tiny.faults->Heal();
+  ASSERT_TRUE(others.Open("b").ok());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(others.Publish("b", 1).ok());
+  // H10: the next plan asks for what is still to be done, and only that goes to another slot.
+  int planned_with_first_one_pending = 0;
+  ASSERT_TRUE(writer
+                  .Commit([&](const State& s) -> Result<std::vector<Change>> {
+                    planned_with_first_one_pending += s.rows.at("a").next_sequence == 0;
+                    return std::vector<Change>();
+                  })
+                  .ok());
+  EXPECT_EQ(planned_with_first_one_pending, 0);
+  ASSERT_TRUE(writer.Publish("a", 1).ok());
+  const State state = ColdState(tiny);
+  EXPECT_EQ(state.rows.at("a").next_sequence, 2u);
+  EXPECT_EQ(state.next_step, 5u);
+}
+
 TEST(CommitterTest, AFailureThatIsSureIsReturned) {
   TinyStream tiny({}, kSmall);
   Writer writer(tiny);
@@ -151,7 +190,7 @@ TEST(CommitterTest, C6_ContendingWritersAllGetThrough) {
   for (int w = 0; w < kWriters; ++w) EXPECT_EQ(state.rows.at(Str("p", w)).next_sequence, 10u);
 }
 
-TEST(FollowerTest, AColdStartFindsTheHeadWhateverTheHintSays) {
+TEST(FollowerTest, H35_AColdStartFindsTheHeadWhateverTheHintSays) {
   for (int hint = 0; hint < 5; ++hint) {
     TinyStream tiny({}, kSmall);
     Writer writer(tiny);

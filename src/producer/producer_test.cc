@@ -59,7 +59,7 @@ TEST_F(ProducerTest, StatesTooLargeForARecordAreRecoveredFromTheDataObject) {
   EXPECT_EQ(Open("a")->recovered_state(), large);  // also past a session that wrote nothing
 }
 
-TEST_F(ProducerTest, ANewSessionFencesTheOlderOne) {
+TEST_F(ProducerTest, H22_ANewSessionFencesTheOlderOne) {
   auto older = Open("a");
   ASSERT_TRUE(Write(*older, 0).ok());
   ASSERT_TRUE(older->Flush(tiny_.Soon()).ok());
