@@ -69,78 +69,79 @@ const Size kSizes[] = {
     {"16MiB", 16 << 20, 128, 1},
 };
 
+// The frames of `stream` below `root`, by object.
+std::vector<ObjectFrames> FramesByObject(Stream& stream, const std::string& root) {
+  std::map<std::string, ObjectFrames> by_object;
+  for (const FrameRange& frame : FramesOfRank0(stream)) {
+    ObjectFrames& object = by_object[frame.key];
+    object.path = root + "/" + frame.key;
+    object.ranges.push_back(frame.range);
+  }
+  std::vector<ObjectFrames> objects;
+  for (auto& [key, object] : by_object) objects.push_back(std::move(object));
+  return objects;
+}
+
+Measure Exactly(std::string name, double value, std::string goal, std::string note) {
+  return {std::move(name), value, value, value, std::move(goal), std::move(note)};
+}
+
+// Measures one size; the ratio comes first.
+std::vector<Measure> MeasureSize(const Size& size, const std::string& folder, int pairs,
+                                 uint32_t fetches) {
+  auto runtime = RealRuntime();
+  const std::string root = folder + "/local-" + size.name;
+  auto store = Require(OpenStore(root, {.fsync = false}, runtime));
+  auto stream = MakeStream({root, {1, 1}, size.steps, size.slice_bytes, size.object_bytes_target},
+                           store, runtime);
+  const std::vector<ObjectFrames> objects = FramesByObject(*stream, root);
+  ReadOutcome last;
+  double ours = 0;
+  double base = 0;
+  const auto ratios = InterleavedRatios(
+      pairs,
+      [&] {
+        last = ReadAll(stream, {.fetches_max = fetches});
+        return ours = static_cast<double>(last.payload_bytes) / last.seconds;
+      },
+      [&] {
+        base = 0;
+        for (const int threads : {1, 2, 4}) base = std::max(base, PreadAll(objects, threads));
+        return base;
+      });
+  char note[160];
+  std::snprintf(note, sizeof note, "last pair: %.2f against %.2f GB/s; warm cache, checksums on",
+                ours / 1e9, base / 1e9);
+  const double amplification =
+      static_cast<double>(last.stats.bytes_read) / static_cast<double>(last.payload_bytes);
+  const double requests =
+      static_cast<double>(last.stats.requests) / static_cast<double>(last.stats.steps);
+  return {MedianOf(std::string("read_local_vs_pread_") + size.name, ratios, ">= 0.7", note),
+          Exactly(std::string("read_bytes_per_slice_byte_") + size.name, amplification,
+                  size.slice_bytes >= 1 << 20 ? "<= 1.05" : "",
+                  "manifest, headers and prefetch included"),
+          Exactly(std::string("requests_per_slice_") + size.name, requests, "", "")};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string folder = OptionOf(argc, argv, "--folder", "build/bench");
   const int pairs = std::stoi(OptionOf(argc, argv, "--pairs", "7"));
-  auto runtime = RealRuntime();
+  const uint32_t fetches = static_cast<uint32_t>(std::stoi(OptionOf(argc, argv, "--fetches", "4")));
+  Measure slowest{.name = "", .value = 1e9, .goal = "", .note = ""};
+  Measure greediest{.name = "", .goal = "", .note = ""};
   std::vector<Measure> measures;
-  double worst = 1e9;
-  Measure worst_measure;
   for (const Size& size : kSizes) {
-    const std::string root = folder + "/local-" + size.name;
-    auto store = Require(OpenStore(root, {.fsync = false}, runtime));
-    auto stream = MakeStream({root, {1, 1}, size.steps, size.slice_bytes, size.object_bytes_target},
-                             store, runtime);
-    std::map<std::string, ObjectFrames> by_object;
-    for (const FrameRange& frame : FramesOfRank0(*stream)) {
-      ObjectFrames& object = by_object[frame.key];
-      object.path = root + "/" + frame.key;
-      object.ranges.push_back(frame.range);
-    }
-    std::vector<ObjectFrames> objects;
-    for (auto& [key, object] : by_object) objects.push_back(std::move(object));
-
-    ReadOutcome last;
-    const uint32_t fetches =
-        static_cast<uint32_t>(std::stoi(OptionOf(argc, argv, "--fetches", "4")));
-    const auto ours = [&] {
-      last = ReadAll(stream, {.fetches_max = fetches});
-      return static_cast<double>(last.payload_bytes) / last.seconds;
-    };
-    const auto pread_best = [&] {
-      double best = 0;
-      for (const int threads : {1, 2, 4}) best = std::max(best, PreadAll(objects, threads));
-      return best;
-    };
-    double ours_last = 0;
-    double base_last = 0;
-    const auto ratios = InterleavedRatios(
-        pairs, [&] { return ours_last = ours(); }, [&] { return base_last = pread_best(); });
-    char note[160];
-    std::snprintf(note, sizeof note, "last pair: %.2f against %.2f GB/s; warm cache, checksums on",
-                  ours_last / 1e9, base_last / 1e9);
-    Measure measure =
-        MedianOf(std::string("read_local_vs_pread_") + size.name, ratios, ">= 0.7", note);
-    if (measure.value < worst) {
-      worst = measure.value;
-      worst_measure = measure;
-    }
-    measures.push_back(measure);
-    const double amplification =
-        static_cast<double>(last.stats.bytes_read) / static_cast<double>(last.payload_bytes);
-    measures.push_back({std::string("read_bytes_per_slice_byte_") + size.name, amplification,
-                        amplification, amplification, size.slice_bytes >= 1 << 20 ? "<= 1.05" : "",
-                        "manifest, headers and prefetch included"});
-    const double requests =
-        static_cast<double>(last.stats.requests) / static_cast<double>(last.stats.steps);
-    measures.push_back(
-        {std::string("requests_per_slice_") + size.name, requests, requests, requests, "", ""});
+    const std::vector<Measure> of_size = MeasureSize(size, folder, pairs, fetches);
+    if (of_size[0].value < slowest.value) slowest = of_size[0];
+    if (!of_size[1].goal.empty() && of_size[1].value > greediest.value) greediest = of_size[1];
+    measures.insert(measures.end(), of_size.begin(), of_size.end());
   }
-  worst_measure.name = "read_local_vs_pread";
-  worst_measure.note = "the worst of the sizes; " + worst_measure.note;
-  measures.insert(measures.begin(), worst_measure);
-  Measure amplification = measures[5];
-  for (const Measure& measure : measures) {
-    if (measure.name.starts_with("read_bytes_per_slice_byte_") && !measure.goal.empty() &&
-        measure.value >= amplification.value) {
-      amplification = measure;
-    }
-  }
-  amplification.name = "read_bytes_per_slice_byte";
-  amplification.goal = "<= 1.05";
-  measures.insert(measures.begin() + 1, amplification);
+  slowest.note = "the worst of the sizes, " + slowest.name + "; " + slowest.note;
+  slowest.name = "read_local_vs_pread";
+  greediest.name = "read_bytes_per_slice_byte";
+  measures.insert(measures.begin(), {slowest, greediest});
   Report("read_local", OptionOf(argc, argv, "--out", ""), CommandLine(argc, argv), measures);
   return 0;
 }

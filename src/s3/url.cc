@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 
 #include "base/text.h"
 
@@ -106,12 +107,14 @@ Result<HttpUrl> ParseHttpUrl(std::string_view url) {
   const size_t bracket = authority.rfind(']');
   const size_t port_colon = authority.find(':', bracket == std::string::npos ? 0 : bracket);
   if (port_colon != std::string::npos) {
-    const std::string port = authority.substr(port_colon + 1);
-    if (port.empty() || port.size() > 5 ||
-        port.find_first_not_of("0123456789") != std::string::npos || std::stoi(port) > 65535) {
+    const char* digits = authority.data() + port_colon + 1;
+    const char* digits_end = authority.data() + authority.size();
+    uint16_t port = 0;
+    const auto [end, error] = std::from_chars(digits, digits_end, port);
+    if (error != std::errc() || end != digits_end) {
       return bad("the port is not a number up to 65535");
     }
-    const bool is_default = std::stoi(port) == (parts.scheme == "https" ? 443 : 80);
+    const bool is_default = port == (parts.scheme == "https" ? 443 : 80);
     if (is_default) authority.resize(port_colon);
   }
   if (authority.empty() || authority.front() == ':') return bad("it has no host");
