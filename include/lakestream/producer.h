@@ -70,8 +70,9 @@ class Producer {
   // Until all that was written is committed; does not wait for the pace. On kDeadlineExceeded the
   // work goes on.
   virtual Status Flush(const Deadline& deadline) = 0;
-  // Flush, then record that this producer has no more TGBs. Seals the stream if it is the last
-  // declared one.
+  // Flush, then record that this producer has no more TGBs, then close. Seals the stream if it is
+  // the last declared one. A later session may still open and write, until the stream is sealed;
+  // its first TGB takes the finish back.
   virtual Status Finish(const Deadline& deadline) = 0;
   // Flush, then stop the threads. The session can be followed by another.
   virtual Status Close(const Deadline& deadline) = 0;
