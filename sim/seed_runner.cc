@@ -1,7 +1,6 @@
 #include "sim/seed_runner.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "tests/support/kill_process.h"
 
 namespace lakestream::sim {
 namespace {
@@ -124,7 +124,7 @@ Child Fork(uint64_t first, uint64_t last, RunSize size, bool verbose) {
 
 // Ends the child and says how it ended: "" if by itself.
 std::string Bury(const Child& child, bool hung) {
-  if (hung) kill(child.pid, SIGKILL);
+  if (hung) KillProcess(child.pid);
   int status = 0;
   waitpid(child.pid, &status, 0);
   close(child.fd);

@@ -136,6 +136,12 @@ class CheckTreeTest(unittest.TestCase):
         self.assertEqual(self.findings("bans"), [])
         self.assert_fires("bans", "src/store/c_test.cc", "std::this_thread::sleep_for(x);\n")
 
+    def test_a_bare_kill_is_banned_in_tests_too(self):
+        self.assert_fires("bans", "tests/store/b_test.cc", "kill(pid, SIGKILL);\n")
+        self.write("tests/support/kill_process.h", "kill(pid, SIGKILL);\n")
+        self.write("tests/store/c_test.cc", "KillProcess(pid); child.kill();\n")
+        self.assertEqual([f for f in self.findings("bans") if "b_test" not in f[0]], [])
+
     def test_json_that_throws(self):
         self.write("src/store/ok.h", "auto j = json::parse(f(text), nullptr, false);\n")
         self.assert_fires("json", "src/store/b.h", "auto j = json::parse(\n  text);\n")

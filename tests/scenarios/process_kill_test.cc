@@ -1,6 +1,5 @@
 // Real processes on the local store, killed at random moments.
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include "base/text.h"
 #include "lakestream/consumer.h"
 #include "lakestream/object_store.h"
+#include "tests/support/kill_process.h"
 #include "tests/support/scoped_dir.h"
 
 extern char** environ;
@@ -27,7 +27,7 @@ class ProcessKillTest : public ::testing::Test {
  protected:
   ~ProcessKillTest() override {
     for (const auto& [pid, name] : running_) {
-      kill(pid, SIGKILL);
+      KillProcess(pid);
       waitpid(pid, nullptr, 0);
     }
   }
@@ -59,7 +59,7 @@ class ProcessKillTest : public ::testing::Test {
   void KillOne() {
     auto victim = running_.begin();
     std::advance(victim, random_() % running_.size());
-    kill(victim->first, SIGKILL);
+    KillProcess(victim->first);
     ++kills_;
   }
   ScopedDir dir_;

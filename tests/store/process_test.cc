@@ -12,6 +12,7 @@
 
 #include "store/local_store.h"
 #include "tests/store/sample_object.h"
+#include "tests/support/kill_process.h"
 #include "tests/support/scoped_dir.h"
 #include "tests/support/status_matchers.h"
 
@@ -43,7 +44,7 @@ class Child {
     output_ = fdopen(ends[0], "r");
   }
   ~Child() {
-    if (pid_ > 0) Kill();
+    Kill();
     if (output_ != nullptr) fclose(output_);
   }
   Child(const Child&) = delete;
@@ -63,8 +64,10 @@ class Child {
     for (std::string line = ReadLine(); !line.empty(); line = ReadLine()) lines.push_back(line);
     return lines;
   }
+  // Nothing if it was waited for already.
   void Kill() {
-    kill(pid_, SIGKILL);
+    if (pid_ <= 0) return;
+    KillProcess(pid_);
     (void)Wait();
   }
   int Wait() {
@@ -138,7 +141,6 @@ TEST_F(ProcessTest, E1KilledWritersLeaveOnlyWholeObjectsAndAllAcknowledgedOnes) 
     auto first = Start("write", 2 * round);
     auto second = Start("write", 2 * round + 1);
     for (size_t line = 0; line < 1 + round; ++line) acknowledged.push_back(first->ReadLine());
-    first->Kill();
     for (Child* child : {first.get(), second.get()}) {
       child->Kill();
       for (const std::string& line : child->ReadAll()) acknowledged.push_back(line);

@@ -57,9 +57,16 @@ OWN_FILES = ("tools/tree/", "tools/check_tree")
 VAGUE = {"util", "utils", "common", "helper", "helpers", "manager", "misc", "impl", "stuff"}
 
 
+KILL = re.compile(r"(?<![\w.>])kill\s*\(")
+KILL_HOME = "tests/support/kill_process.h"
+
+
 def check_bans(tree):
-    """Code of src/ that goes round a seam, prints, throws or ends the process."""
+    """Code of src/ that goes round a seam, prints, throws or ends the process; anywhere, a bare kill()."""
     for file in tree.cpp():
+        for match in KILL.finditer(file.code) if file.path != KILL_HOME else ():
+            yield Finding(file.path, file.line_of(match.start()), "bans",
+                          f"'kill(' is banned; use KillProcess() of {KILL_HOME}: kill(-1) ends every process there is")
         if not file.path.startswith("src/"):
             continue
         for ban in CPP_BANS:
