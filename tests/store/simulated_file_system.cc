@@ -287,14 +287,22 @@ Result<std::vector<FolderEntry>> SimulatedFileSystem::ReadFolder(const std::stri
 }
 
 Result<std::unique_ptr<FileLock>> SimulatedFileSystem::TryLock(const std::string& path) {
-  LS_RETURN_IF_ERROR(Call("flock", path, [&] {
+  // The lock belongs to the descriptor, which a failed call closes: it is never held after a
+  // failure.
+  bool locked = false;
+  const Status called = Call("flock", path, [&] {
     Node* parent = Parent(path);
     if (parent == nullptr) return ENOENT;
     if (!parent->entries.contains(NameOf(path))) {
       parent->entries[NameOf(path)] = NewNode(FileKind::kFile);
     }
-    return locks_.insert(path).second ? 0 : EWOULDBLOCK;
-  }));
+    locked = locks_.insert(path).second;
+    return locked ? 0 : EWOULDBLOCK;
+  });
+  if (!called.ok()) {
+    if (locked) locks_.erase(path);
+    return called;
+  }
   return std::unique_ptr<FileLock>(std::make_unique<SimulatedLock>(*this, path));
 }
 
