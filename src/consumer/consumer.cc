@@ -130,10 +130,14 @@ class ConsumerImpl final : public Consumer {
         scout_wanted_->NotifyAll();
         return failure;
       }
-      LS_RETURN_IF_ERROR(CheckDeadline(runtime, deadline, WhatIsAwaited()));
+      if (!CheckDeadline(runtime, deadline, "").ok()) {
+        return CheckDeadline(runtime, deadline, WhatIsAwaited());
+      }
       const TimePoint look = runtime.Now() + std::chrono::milliseconds(100);
+      next_waits_ = queue_.front_step() < stats_.next_committed_step;
       front_changed_->WaitUntil(mutex_,
                                 deadline.cancel ? std::min(deadline.at, look) : deadline.at);
+      next_waits_ = false;
     }
     stats_.wait += runtime.Now() - began;
     return true;

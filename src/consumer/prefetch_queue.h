@@ -43,6 +43,7 @@ class PrefetchQueue {
   // Doubles the depth, up to the bounds. To be called when the reader waits and a fetcher has
   // nothing to do. Whether there is something to take now.
   bool Deepen() {
+    if (planned_ == 0) return false;  // it is steps that are missing, not depth
     depth_bytes_ = std::min(2 * depth_bytes_, bytes_max_);
     return CanTake();
   }
