@@ -25,8 +25,10 @@ namespace lakestream {
 namespace {
 
 // Small slices of one object that lie side by side are read together up to this.
-constexpr uint64_t kRunBytesMax = 4ull << 20;
+constexpr uint64_t kRunBytesMax = 1ull << 20;
 constexpr Duration kRequestTime = std::chrono::seconds(60);
+// A reader that waits so long for bytes wants deeper read-ahead. Shorter waits are the scheduler's.
+constexpr Duration kLongWait = std::chrono::milliseconds(10);
 // Memory that the pool may keep beside the prefetch bound: the slice in the user's hands, and
 // rounding.
 constexpr uint64_t kPoolSlackBytes = 16ull << 20;
@@ -50,7 +52,8 @@ class ConsumerImpl final : public Consumer {
         slots_planned_(stream_->runtime().NewCondition()),
         scout_wanted_(stream_->runtime().NewCondition()),
         stopped_(stream_->runtime().NewCondition()),
-        queue_(options.start_step, std::max(options.prefetch_steps, 1u), options.prefetch_bytes) {
+        queue_(options.start_step, options.fetches_max + 1, std::max(options.prefetch_steps, 1u),
+               options.prefetch_bytes) {
     follower_.set_observer(
         [this](const ReadRecord&, const State&, const std::vector<IndexPage>& pages) {
           for (const IndexPage& page : pages) index_.Remember(page);
@@ -134,10 +137,11 @@ class ConsumerImpl final : public Consumer {
         return CheckDeadline(runtime, deadline, WhatIsAwaited());
       }
       const TimePoint look = runtime.Now() + std::chrono::milliseconds(100);
-      next_waits_ = queue_.front_step() < stats_.next_committed_step;
+      next_waits_for_bytes_ = queue_.front_step() < stats_.next_committed_step;
+      next_waits_since_ = began;
       front_changed_->WaitUntil(mutex_,
                                 deadline.cancel ? std::min(deadline.at, look) : deadline.at);
-      next_waits_ = false;
+      next_waits_for_bytes_ = false;
     }
     stats_.wait += runtime.Now() - began;
     return true;
@@ -285,6 +289,10 @@ class ConsumerImpl final : public Consumer {
     }
   }
 
+  bool NextHasWaitedLong() const LS_REQUIRES(mutex_) {
+    return next_waits_for_bytes_ && stream_->runtime().Now() - next_waits_since_ > kLongWait;
+  }
+
   // The next slots to be read; none when it is time to stop.
   PrefetchQueue::Run NextRun() {
     MutexLock lock(mutex_);
@@ -294,8 +302,8 @@ class ConsumerImpl final : public Consumer {
         if (queue_.CanTake()) slots_planned_->NotifyOne();  // there is work for one more
         return run;
       }
-      // Idle while Next() waits for bytes: reading farther ahead would have helped.
-      if (next_waits_ && queue_.Deepen()) continue;
+      // Idle while Next() waits for bytes: had they been asked for earlier, it would not.
+      if (NextHasWaitedLong() && queue_.Deepen()) continue;
       slots_planned_->Wait(mutex_);
     }
     return {};
@@ -322,7 +330,8 @@ class ConsumerImpl final : public Consumer {
   PrefetchQueue queue_ LS_GUARDED_BY(mutex_);
   ConsumerStats stats_ LS_GUARDED_BY(mutex_);
   bool filling_ LS_GUARDED_BY(mutex_) = true;
-  bool next_waits_ LS_GUARDED_BY(mutex_) = false;  // Next() waits for a step that is committed
+  bool next_waits_for_bytes_ LS_GUARDED_BY(mutex_) = false;  // of a step that is committed
+  TimePoint next_waits_since_ LS_GUARDED_BY(mutex_);
   bool sealed_ LS_GUARDED_BY(mutex_) = false;
   bool stopping_ LS_GUARDED_BY(mutex_) = false;
   Status scout_failure_ LS_GUARDED_BY(mutex_);

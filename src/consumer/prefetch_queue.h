@@ -23,8 +23,13 @@ class PrefetchQueue {
     std::vector<SlicePlace> slices;
   };
 
-  PrefetchQueue(Step first_step, uint32_t steps_max, uint64_t bytes_max)
-      : front_step_(first_step), steps_max_(steps_max), bytes_max_(bytes_max) {}
+  // `steps_min`: so many steps may be ahead whatever the depth: enough for every fetcher to have
+  // work.
+  PrefetchQueue(Step first_step, uint32_t steps_min, uint32_t steps_max, uint64_t bytes_max)
+      : front_step_(first_step),
+        steps_min_(steps_min),
+        steps_max_(steps_max),
+        bytes_max_(bytes_max) {}
 
   // The step to be planned next.
   Step next_step() const { return front_step_ + slots_.size(); }
@@ -63,9 +68,6 @@ class PrefetchQueue {
 
  private:
   static constexpr size_t kPlannedMax = 256;
-  // Steps and bytes to be ahead at least, whatever the depth: enough for every fetcher to have
-  // work.
-  static constexpr uint32_t kStepsMin = 8;
   static constexpr uint64_t kFirstDepthBytes = 8 << 20;
 
   enum class Stage { kPlanned, kFetching, kReady, kFailed };
@@ -80,13 +82,14 @@ class PrefetchQueue {
   // Whether a further slice of `bytes` may be fetched.
   bool HasRoom(uint64_t bytes) const {
     return taken_ < steps_max_ && bytes_ + bytes <= bytes_max_ &&
-           (taken_ < kStepsMin || bytes_ + bytes <= depth_bytes_);
+           (taken_ < steps_min_ || bytes_ + bytes <= depth_bytes_);
   }
   size_t FirstPlanned() const;
   void Take(Slot& slot);
   void GiveBack(Slot& slot, Stage stage);
 
   Step front_step_;
+  const uint32_t steps_min_;
   const uint32_t steps_max_;
   const uint64_t bytes_max_;
   std::deque<Slot> slots_;
