@@ -88,7 +88,7 @@ struct Size {
   uint64_t slice_bytes;
   uint64_t steps;
 };
-const Size kSizes[] = {{"64KiB", 64 << 10, 1500}, {"1MiB", 1 << 20, 200}, {"16MiB", 16 << 20, 16}};
+const Size kSizes[] = {{"64KiB", 64 << 10, 1500}, {"1MiB", 1 << 20, 600}, {"16MiB", 16 << 20, 64}};
 
 }  // namespace
 
@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
     const std::string prefix = std::string("bench-") + size.name;
     auto store = Require(OpenStore("s3://" + bucket + "/" + prefix, {}, runtime));
     // One TGB an object: each slice is a request of its own, on both sides.
-    auto stream = MakeStream({"", {2, 1}, size.steps, size.slice_bytes, 1}, store, runtime);
+    auto stream = MakeStream({"", {1, 1}, size.steps, size.slice_bytes, 1}, store, runtime);
     const std::vector<FrameRange> frames = FramesOfRank0(*stream);
     const std::string url = Environment("AWS_ENDPOINT_URL") + "/" + bucket + "/" + prefix;
     double ours = 0;
