@@ -40,7 +40,7 @@ class S3Upload final : public Upload {
     return FailedPreconditionError(
         Str("the upload of '", key_, "' was completed or aborted before; start a new one"));
   }
-  // The parts' numbers and ETags in order; kFailedPrecondition unless they are 1, 2, ... n.
+  // The parts' numbers and ETags in order; kInvalidArgument unless they are 1, 2, ... n.
   Result<std::vector<std::pair<uint32_t, std::string>>> Parts();
 
   const std::shared_ptr<S3Core> core_;
@@ -74,8 +74,8 @@ Result<std::vector<std::pair<uint32_t, std::string>>> S3Upload::Parts() {
   std::vector<std::pair<uint32_t, std::string>> parts(etags_.begin(), etags_.end());
   // Ascending and distinct, so the last one tells whether any is missing.
   if (!parts.empty() && parts.back().first == parts.size()) return parts;
-  return FailedPreconditionError(Str("the upload of '", key_, "' has ", parts.size(),
-                                     " parts that are not 1, 2, ... without a gap; send them all"));
+  return InvalidArgumentError(Str("the upload of '", key_, "' has ", parts.size(),
+                                  " parts that are not 1, 2, ... without a gap; send them all"));
 }
 
 Result<PutResult> S3Upload::Complete(const Deadline& deadline) {
@@ -105,6 +105,10 @@ Result<PutResult> S3Upload::Complete(const Deadline& deadline) {
     return OkStatus();
   };
   LS_ASSIGN_OR_RETURN(HttpResponse response, client.Send(std::move(request), deadline));
+  if (etag.empty()) {  // not told; without it the upload is complete all the same
+    auto head = client.Send({.operation = "HEAD", .method = "HEAD", .key = key_}, deadline);
+    if (head.ok()) etag = ReadObjectHeaders(head->headers).etag;
+  }
   MutexLock lock(mutex_);
   over_ = true;
   return PutResult{.stored = true,

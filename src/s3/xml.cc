@@ -186,7 +186,10 @@ Result<std::string> ParseCompleteResult(std::string_view text) {
   pugi::xml_document document;
   LS_ASSIGN_OR_RETURN(pugi::xml_node root, Parse(document, text, "CompleteMultipartUploadResult"));
   std::string etag = NormalizeEtag(root.child_value("ETag"));
-  if (etag.empty()) return UnavailableError("the answer to a completed upload has no ETag");
+  // Ceph RGW 16 leaves the ETag empty, but names the key.
+  if (etag.empty() && root.child("Key").empty()) {
+    return UnavailableError("the answer to a completed upload has neither ETag nor key");
+  }
   return etag;
 }
 

@@ -106,6 +106,10 @@ TEST(XmlTest, H19OnlyACompleteResultCompletesAnUpload) {
   EXPECT_EQ(*ParseCompleteResult("\n \n<?xml version=\"1.0\"?><CompleteMultipartUploadResult>"
                                  "<ETag>&quot;e-2&quot;</ETag></CompleteMultipartUploadResult>"),
             "e-2");
+  // As Ceph RGW answers.
+  EXPECT_EQ(*ParseCompleteResult("<CompleteMultipartUploadResult><Key>k</Key><ETag></ETag>"
+                                 "</CompleteMultipartUploadResult>"),
+            "");
   for (const char* text : {"", "<Error><Code>InternalError</Code></Error>",
                            "<CompleteMultipartUploadResult/>", "<CompleteMultipartUploadResult>"}) {
     EXPECT_FALSE(ParseCompleteResult(text).ok()) << text;

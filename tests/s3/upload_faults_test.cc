@@ -81,18 +81,27 @@ TEST_F(UploadFaultsTest, H19ALostOrCutAnswerToCompleteIsAnUnknownOutcome) {
 }
 
 TEST_F(UploadFaultsTest, CompleteIsRepeatedWhenItSurelyDidNothing) {
-  Serve({ErrorReply(503, "SlowDown"), ErrorReply(200, "SlowDown"), Completed()});
+  Serve({ErrorReply(503, "SlowDown"), ErrorReply(503, "SlowDown"), Completed()});
   EXPECT_THAT(PutPart(1), IsOk());
   EXPECT_THAT(upload_->Complete(s_->In(1000)), IsOk());
   EXPECT_EQ(completed_, 3u);
 }
 
+// After the status 200 the server was at work: what its document complains of does not say how far
+// it came.
+TEST_F(UploadFaultsTest, CompleteIsNotRepeatedAfterAStatus200) {
+  Serve({ErrorReply(200, "SlowDown"), Completed()});
+  EXPECT_THAT(PutPart(1), IsOk());
+  EXPECT_THAT(upload_->Complete(s_->In(1000)), IsCode(Code::kUnknownOutcome));
+  EXPECT_EQ(completed_, 1u);
+}
+
 TEST_F(UploadFaultsTest, AMissingPartIsFoundBeforeCompleting) {
   Serve({Completed()});
-  EXPECT_THAT(upload_->Complete(s_->In(1000)), IsCode(Code::kFailedPrecondition));
+  EXPECT_THAT(upload_->Complete(s_->In(1000)), IsCode(Code::kInvalidArgument));
   EXPECT_THAT(PutPart(1), IsOk());
   EXPECT_THAT(PutPart(3), IsOk());
-  EXPECT_THAT(upload_->Complete(s_->In(1000)), IsCode(Code::kFailedPrecondition));
+  EXPECT_THAT(upload_->Complete(s_->In(1000)), IsCode(Code::kInvalidArgument));
   EXPECT_THAT(PutPart(0), IsCode(Code::kInvalidArgument));
   EXPECT_THAT(PutPart(10001), IsCode(Code::kInvalidArgument));
   EXPECT_EQ(completed_, 0u);
@@ -110,7 +119,7 @@ TEST_F(UploadFaultsTest, AnAbortedUploadTakesNothingMore) {
   EXPECT_THAT(upload_->Abort(s_->In(1000)), IsOk());
   EXPECT_THAT(upload_->Abort(s_->In(1000)), IsOk());
   EXPECT_THAT(PutPart(1), IsCode(Code::kFailedPrecondition));
-  EXPECT_THAT(upload_->Complete(s_->In(1000)), IsCode(Code::kFailedPrecondition));
+  EXPECT_THAT(upload_->Complete(s_->In(1000)), IsCode(Code::kInvalidArgument));
   EXPECT_EQ(Count("DELETE"), 1u);
 }
 
