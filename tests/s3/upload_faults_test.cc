@@ -119,7 +119,7 @@ TEST_F(UploadFaultsTest, AnAbortedUploadTakesNothingMore) {
   EXPECT_THAT(upload_->Abort(s_->In(1000)), IsOk());
   EXPECT_THAT(upload_->Abort(s_->In(1000)), IsOk());
   EXPECT_THAT(PutPart(1), IsCode(Code::kFailedPrecondition));
-  EXPECT_THAT(upload_->Complete(s_->In(1000)), IsCode(Code::kInvalidArgument));
+  EXPECT_THAT(upload_->Complete(s_->In(1000)), IsCode(Code::kFailedPrecondition));
   EXPECT_EQ(Count("DELETE"), 1u);
 }
 
