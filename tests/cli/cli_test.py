@@ -230,6 +230,20 @@ class CliTest(unittest.TestCase):
         done = subprocess.run(["bash", "-o", "pipefail", "-c", shell], capture_output=True, timeout=30)
         self.assertEqual(done.stderr, b"")
 
+    def test_bash_completes_commands_and_flags(self):
+        """The script that `completion` prints, in a real bash: the words that a press of Tab would offer."""
+        def offered(*words):
+            quoted = " ".join(f"'{word}'" for word in words)
+            shell = (f"lakestream() {{ '{BINARY}' \"$@\"; }}; source <(lakestream completion); "
+                     f"COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _lakestream; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+            done = subprocess.run(["bash", "-c", shell], capture_output=True, timeout=30, check=True)
+            self.assertEqual(done.stderr, b"")
+            return done.stdout.decode().split()
+
+        self.assertLessEqual(set(COMMANDS), set(offered("lakestream", "")))
+        self.assertEqual(offered("lakestream", "ver"), ["verify"])
+        self.assertIn("--json", offered("lakestream", "info", "--j"))
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=1)
