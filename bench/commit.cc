@@ -82,7 +82,7 @@ class Writer {
     follower_ =
         std::make_unique<Follower>(LedgerContext{*metered_, stream_->runtime(), stream_->info()});
     committer_ = std::make_unique<Committer>(*follower_);
-    housekeeping_ = std::make_unique<Housekeeping>(follower_->context());
+    housekeeping_ = std::make_unique<Housekeeping>(*follower_);
     follower_->set_observer(
         [this](const ReadRecord&, const State& state, const std::vector<IndexPage>& pages) {
           housekeeping_->OnFolded(state, pages);
@@ -100,8 +100,7 @@ class Writer {
       Require(committer_->Commit(
           [](const State& state) { return std::vector<Change>{PublishChange{NextEntry(state)}}; },
           Deadline::Never()));
-      housekeeping_->AfterCommits(committer_->TakeOwnVersions(), follower_->state(),
-                                  Deadline::Never());
+      housekeeping_->AfterCommits(committer_->TakeOwnVersions(), Deadline::Never());
     }
     const double seconds = (NowSeconds() - began) / count;
     const StoreCounts after = metered_->counts();

@@ -42,7 +42,7 @@ struct StepInfo {
   uint64_t bytes = 0;             // stored bytes of all its slices
   std::vector<ByteRange> slices;  // by Mesh::SliceIndex
 };
-// Steps [first, first + count), cut at the end of the stream.
+// Steps [first, first + count), cut at the trim point and at the end of the stream.
 Result<std::vector<StepInfo>> ListSteps(Stream& stream, Step first, uint64_t count,
                                         const Deadline& deadline);
 // One slice, read and verified.

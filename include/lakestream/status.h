@@ -55,6 +55,11 @@ enum class Reason : int {
   kDiskFull = 14,        // no space left where the store writes
   kConflict = 15,        // HTTP 409: the store did not decide a conditional write
   kThrottled = 16,       // the store asked to slow down (429, 503 SlowDown)
+  kBranchMissing = 17,   // no branch of this name
+  kBranchClosed = 18,    // the branch was deleted: nothing can be added, its data goes
+  kNoCheckpoint = 19,    // no live checkpoint of this name
+  kRunOver = 20,         // the job's run was replaced, or detached for want of a sign of life
+  kHeldBack = 21,        // a checkpoint, a run or a branch still needs it
 };
 
 std::string_view CodeName(Code code);        // "kNotFound" -> "not_found"

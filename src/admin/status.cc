@@ -1,10 +1,11 @@
 #include "lakestream/admin.h"
 #include "ledger/follower.h"
+#include "stream/ledger_context.h"
 
 namespace lakestream {
 
 Result<StreamStatus> GetStatus(Stream& stream, const Deadline& deadline) {
-  Follower follower({stream.store(), stream.runtime(), stream.info()});
+  Follower follower(ContextOf(stream));
   LS_RETURN_IF_ERROR(follower.Start(deadline));
   const State& state = follower.state();
   StreamStatus status;

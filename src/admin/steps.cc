@@ -3,6 +3,8 @@
 #include "base/text.h"
 #include "lakestream/admin.h"
 #include "ledger/step_index.h"
+#include "manifest/keys.h"
+#include "stream/ledger_context.h"
 #include "tgb/slice_frame.h"
 
 namespace lakestream {
@@ -12,7 +14,7 @@ StepInfo Describe(const StepPlace& place, const Mesh& mesh) {
   StepInfo info;
   info.step = place.step;
   info.session = place.entry->session;
-  info.object = DataKey(kMainBranch, place.entry->session, place.entry->object);
+  info.object = DataKey(place.branch, place.entry->session, place.entry->object);
   info.slices.resize(mesh.slice_count());
   const FrameTable table(place.entry->layout, mesh);
   for (uint32_t dp = 0; dp < mesh.dp; ++dp) {
@@ -30,7 +32,7 @@ Result<SliceView> ReadOnce(Stream& stream, const StepPlace& place, uint32_t dp, 
   const Entry& entry = *place.entry;
   const ByteRange range =
       entry.layout.FrameRange(stream.info().spec.mesh, place.tgb_ordinal, dp, cp);
-  const std::string key = DataKey(kMainBranch, entry.session, entry.object);
+  const std::string key = DataKey(place.branch, entry.session, entry.object);
   LS_ASSIGN_OR_RETURN(const GetResult read, stream.store().Get(key, {.range = range}, deadline));
   auto payload =
       OpenSliceFrame(read.data, {entry.session, entry.object, place.tgb_ordinal, dp, cp});
@@ -45,12 +47,13 @@ Result<SliceView> ReadOnce(Stream& stream, const StepPlace& place, uint32_t dp, 
 
 Result<std::vector<StepInfo>> ListSteps(Stream& stream, Step first, uint64_t count,
                                         const Deadline& deadline) {
-  Follower follower({stream.store(), stream.runtime(), stream.info()});
+  Follower follower(ContextOf(stream));
   LS_RETURN_IF_ERROR(follower.Start(deadline));
   StepIndex index(follower);
   std::vector<StepInfo> steps;
   const Step next_step = follower.state().next_step;
   const Step end = first >= next_step ? first : first + std::min(count, next_step - first);
+  first = std::max(first, follower.state().trim_step);
   for (Step step = first; step < end; ++step) {
     LS_ASSIGN_OR_RETURN(const StepPlace place, index.Locate(step, deadline));
     steps.push_back(Describe(place, stream.info().spec.mesh));
@@ -67,7 +70,7 @@ Result<SliceView> ReadSlice(Stream& stream, Step step, uint32_t dp, uint32_t cp,
             " x cp ", mesh.cp, "; positions count from 0"),
         Reason::kMeshMismatch);
   }
-  Follower follower({stream.store(), stream.runtime(), stream.info()});
+  Follower follower(ContextOf(stream));
   LS_RETURN_IF_ERROR(follower.Start(deadline));
   StepIndex index(follower);
   LS_ASSIGN_OR_RETURN(const StepPlace place, index.Locate(step, deadline));

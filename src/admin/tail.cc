@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "lakestream/admin.h"
 #include "ledger/follower.h"
+#include "stream/ledger_context.h"
 
 namespace lakestream {
 namespace {
@@ -17,10 +18,9 @@ class Describer {
   Describer(Step first_step, const State& state) : step_(first_step), state_(state) {}
 
   void operator()(const OpenChange& open) {
-    EndPublish();
     std::string line = Str("open ", open.producer);
     if (open.expected_session > 0) line += Str(" after session ", open.expected_session);
-    lines_.push_back(std::move(line));
+    Say(std::move(line));
   }
   void operator()(const PublishChange& publish) {
     if (objects_ > 0 && session_ != publish.entry.session) EndPublish();
@@ -29,20 +29,46 @@ class Describer {
     ++objects_;
     bytes_ += publish.entry.object_bytes;
   }
-  void operator()(const FinishChange& finish) {
-    EndPublish();
-    lines_.push_back(Str("finish ", NameOf(finish.session)));
+  void operator()(const FinishChange& finish) { Say(Str("finish ", NameOf(finish.session))); }
+  void operator()(const SealChange&) { Say("seal"); }
+  void operator()(const BeginCheckpointChange& begin) {
+    Say(begin.parts == 0 ? Str("checkpoint ", begin.name, " at step ", begin.step)
+                         : Str("begin checkpoint ", begin.name, " at step ", begin.step, ", ",
+                               begin.parts, " parts"));
   }
-  void operator()(const SealChange&) {
-    EndPublish();
-    lines_.push_back("seal");
+  void operator()(const CompleteCheckpointChange& complete) {
+    Say(Str("complete checkpoint ", complete.name));
   }
+  void operator()(const DropCheckpointChange& drop) { Say(Str("drop checkpoint ", drop.name)); }
+  void operator()(const PinCheckpointChange& pin) {
+    Say(Str(pin.pinned ? "pin" : "unpin", " checkpoint ", pin.name));
+  }
+  void operator()(const TrimChange& trim) { Say(Str("trim steps below ", trim.step)); }
+  void operator()(const ForkChange& fork) {
+    Say(Str("branch ", fork.branch, " at step ", fork.step));
+  }
+  void operator()(const FenceChange& fence) {
+    Say(Str("fence ", fence.producer, " session ", fence.expected_session));
+  }
+  void operator()(const AttachChange& attach) {
+    Say(Str("attach job ", attach.job, " run ", attach.run, ": ", attach.ranks,
+            attach.ranks == 1 ? " rank" : " ranks", " from step ", attach.start));
+  }
+  void operator()(const DetachChange& detach) {
+    Say(Str("detach job ", detach.job, " run ", detach.run));
+  }
+  void operator()(const CloseChange&) { Say("close the branch"); }
+  void operator()(const ForgetBranchChange& forget) { Say(Str("forget branch ", forget.branch)); }
   std::vector<std::string> Take() {
     EndPublish();
     return std::move(lines_);
   }
 
  private:
+  void Say(std::string line) {
+    EndPublish();
+    lines_.push_back(std::move(line));
+  }
   std::string NameOf(SessionId session) const {
     const auto owner = state_.producer_of_session.find(session);
     return Str(owner == state_.producer_of_session.end() ? "" : owner->second + " ", "session ",
@@ -77,16 +103,16 @@ CommitInfo Describe(const ReadRecord& read, const State& state) {
 
 Status Tail(Stream& stream, Version from, bool follow,
             const std::function<bool(const CommitInfo&)>& on_commit, const Deadline& deadline) {
-  const LedgerContext context{stream.store(), stream.runtime(), stream.info()};
+  const LedgerContext context = ContextOf(stream);
   Follower follower(context);
   LS_RETURN_IF_ERROR(follower.Start(deadline));
   // Versions before the head are read one by one for display; the rest comes through the follower.
-  for (Version version = std::max<Version>(from, 1); version <= follower.state().version;
-       ++version) {
+  const Version first = std::max(from, follower.boundary().first_kept());
+  for (Version version = first; version <= follower.state().version; ++version) {
     LS_ASSIGN_OR_RETURN(const auto read, ReadSlot(context, version, deadline));
     if (!read)
       return DataLossError(
-          Str(LogKey(context.branch, version), " is missing; run 'lakestream verify'"));
+          Str(LogKey(context.branch(), version), " is missing; run 'lakestream verify'"));
     if (!on_commit(Describe(*read, follower.state()))) return OkStatus();
   }
   bool stopped = false;

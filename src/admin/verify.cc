@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "stream/ledger_context.h"
 
 namespace lakestream {
 namespace {
@@ -11,11 +12,11 @@ namespace {
 // before it commits.
 Status FindOrphans(const LedgerContext& context, const std::set<DataObjectId>& referred,
                    Findings& findings, const Deadline& deadline) {
-  ListOptions options{.prefix = DataPrefix(context.branch)};
+  ListOptions options{.prefix = DataPrefix(context.branch())};
   while (true) {
     LS_ASSIGN_OR_RETURN(const ListPage page, context.store.List(options, deadline));
     for (const ObjectInfo& object : page.objects) {
-      const auto id = ParseDataKey(object.key, context.branch);
+      const auto id = ParseDataKey(object.key, context.branch());
       if (!id) {
         findings.Warning("orphan", object.key,
                          "is no data object by its name; delete it if it is not yours");
@@ -45,7 +46,7 @@ void Findings::Warning(std::string kind, const std::string& key, std::string det
 
 Result<VerifyReport> Verify(Stream& stream, const VerifyOptions& options,
                             const Deadline& deadline) {
-  const LedgerContext context{stream.store(), stream.runtime(), stream.info()};
+  const LedgerContext context = ContextOf(stream);
   VerifyReport report;
   Findings findings(stream.store(), report);
   // Only for the progress: a damaged manifest is what the walk below is for.

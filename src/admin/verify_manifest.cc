@@ -24,7 +24,7 @@ class ManifestWalk {
     State state = EmptyState(context_.info);
     while (true) {
       const Version version = state.version + 1;
-      const std::string key = LogKey(context_.branch, version);
+      const std::string key = LogKey(context_.branch(), version);
       auto read = ReadSlot(context_, version, deadline_);
       if (!read.ok() && !IsDamage(read.status())) return read.status();
       if (!read.ok()) {
@@ -60,7 +60,7 @@ class ManifestWalk {
 
   // The largest version in a listing of the log: what lies behind a gap.
   Result<Version> NewestListed() {
-    const std::string prefix = LogPrefix(context_.branch);
+    const std::string prefix = LogPrefix(context_.branch());
     ListOptions options{.prefix = prefix};
     Version newest = 0;
     while (true) {
@@ -91,11 +91,11 @@ class ManifestWalk {
 
   Status CheckDerived(const State& state, const std::vector<IndexPage>& pages) {
     if (state.version % context_.info.spec.snapshot_interval == 0) {
-      LS_RETURN_IF_ERROR(Compare("bad_snapshot", SnapshotKey(context_.branch, state.version),
+      LS_RETURN_IF_ERROR(Compare("bad_snapshot", SnapshotKey(context_.branch(), state.version),
                                  EncodeSnapshot(context_.info, state)));
     }
     for (const IndexPage& page : pages) {
-      LS_RETURN_IF_ERROR(Compare("bad_index", IndexKey(context_.branch, page.page),
+      LS_RETURN_IF_ERROR(Compare("bad_index", IndexKey(context_.branch(), page.page),
                                  EncodeIndexPage(context_.info, page)));
     }
     return OkStatus();

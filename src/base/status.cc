@@ -76,6 +76,16 @@ std::string_view ReasonName(Reason reason) {
       return "conflict";
     case Reason::kThrottled:
       return "throttled";
+    case Reason::kBranchMissing:
+      return "branch_missing";
+    case Reason::kBranchClosed:
+      return "branch_closed";
+    case Reason::kNoCheckpoint:
+      return "no_checkpoint";
+    case Reason::kRunOver:
+      return "run_over";
+    case Reason::kHeldBack:
+      return "held_back";
   }
   return "invalid_reason";
 }

@@ -20,6 +20,7 @@
 #include "ledger/step_index.h"
 #include "runtime/backoff.h"
 #include "store/metered_store.h"
+#include "stream/ledger_context.h"
 
 namespace lakestream {
 namespace {
@@ -44,7 +45,7 @@ class ConsumerImpl final : public Consumer {
       : stream_(std::move(stream)),
         options_(options),
         store_(stream_->shared_store()),
-        follower_({store_, stream_->runtime(), stream_->info()}),
+        follower_(ContextOf(*stream_, store_)),
         index_(follower_),
         pool_(options.prefetch_bytes + kPoolSlackBytes),
         reader_(follower_.context(), options.dp_index, options.cp_index, &pool_),

@@ -7,13 +7,13 @@
 namespace lakestream {
 namespace {
 
-std::string KeyOf(const LedgerContext& context, const SlicePlace& slice) {
-  return DataKey(context.branch, slice.place.entry->session, slice.place.entry->object);
+std::string KeyOf(const SlicePlace& slice) {
+  return DataKey(slice.place.branch, slice.place.entry->session, slice.place.entry->object);
 }
 
 std::string Where(const LedgerContext& context, const SlicePlace& slice) {
-  return Str("step ", slice.place.step, " in ", context.store.Describe(), "/",
-             KeyOf(context, slice), ", bytes ", slice.range.offset, " to ", slice.range.end());
+  return Str("step ", slice.place.step, " in ", context.store.Describe(), "/", KeyOf(slice),
+             ", bytes ", slice.range.offset, " to ", slice.range.end());
 }
 
 }  // namespace
@@ -27,8 +27,8 @@ Result<std::vector<SliceView>> SliceReader::Read(std::span<const SlicePlace> sli
                                                  const Deadline& deadline) {
   const ByteRange all{slices.front().range.offset,
                       slices.back().range.end() - slices.front().range.offset};
-  auto read = context_.store.Get(KeyOf(context_, slices.front()),
-                                 {.range = all, .allocator = allocator_}, deadline);
+  auto read =
+      context_.store.Get(KeyOf(slices.front()), {.range = all, .allocator = allocator_}, deadline);
   if (!read.ok()) {
     if (read.status().code() == Code::kNotFound || read.status().code() == Code::kInvalidArgument) {
       return DataLossError(Str(Where(context_, slices.front()),
@@ -69,8 +69,7 @@ Result<SliceView> SliceReader::ReadAgain(const SlicePlace& slice, const Status& 
                                                first_failure.message(), "; reading it once more"));
   LS_ASSIGN_OR_RETURN(
       const GetResult read,
-      context_.store.Get(KeyOf(context_, slice), {.range = slice.range, .allocator = allocator_},
-                         deadline));
+      context_.store.Get(KeyOf(slice), {.range = slice.range, .allocator = allocator_}, deadline));
   auto view = Open(read.data, slice);
   if (view.ok() || view.status().code() != Code::kDataLoss) return view;
   return DataLossError(Str(Where(context_, slice), ": ", view.status().message(),

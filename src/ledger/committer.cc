@@ -89,15 +89,16 @@ CommitId Committer::NewCommitId() {
 Result<CommitOutcome> Committer::Decide(const Attempt& attempt, bool put_first,
                                         const Deadline& deadline) {
   Runtime& runtime = follower_.context().runtime;
-  const std::string key = LogKey(follower_.context().branch, attempt.version);
+  const std::string key = LogKey(follower_.context().branch(), attempt.version);
   bool may_be_applied = !put_first;
   Backoff backoff(kRetryBase, kRetryCap);
   Status put_failure;
   for (bool put_next = put_first;;) {
     if (put_next) {
-      bool stored = false;
-      put_failure = PutAttempt(attempt, key, &stored, deadline);
-      if (stored) return CommitOutcome::kCommitted;
+      std::optional<CommitOutcome> outcome;
+      put_failure = PutAttempt(attempt, key, &outcome, deadline);
+      if (outcome && !put_failure.ok()) return put_failure;
+      if (outcome) return *outcome;
       may_be_applied = may_be_applied || put_failure.code() == Code::kUnknownOutcome;
       // Surely not applied, and not worth a repetition: denied, disk full, ...
       if (!put_failure.ok() && !IsTransient(put_failure) && !may_be_applied) return put_failure;
@@ -119,9 +120,9 @@ Result<CommitOutcome> Committer::Decide(const Attempt& attempt, bool put_first,
   }
 }
 
-// One conditional put. A clean success is folded.
-Status Committer::PutAttempt(const Attempt& attempt, const std::string& key, bool* stored,
-                             const Deadline& deadline) {
+// One conditional put. A clean success is folded, and decides the slot.
+Status Committer::PutAttempt(const Attempt& attempt, const std::string& key,
+                             std::optional<CommitOutcome>* outcome, const Deadline& deadline) {
   const LedgerContext& context = follower_.context();
   const ConstBytes pieces[] = {attempt.bytes};
   ++stats_.attempts;
@@ -130,8 +131,19 @@ Status Committer::PutAttempt(const Attempt& attempt, const std::string& key, boo
     ++stats_.undecided;
     return put.status().WithContext(key);
   }
-  *stored = put->stored;
   if (!put->stored) return OkStatus();
+  auto kept = follower_.Keeps(attempt.version, put->date_ms, deadline);
+  if (!kept.ok()) {
+    ++stats_.undecided;
+    return UnknownOutcomeError(
+        Str(key, ": stored, but whether the slot is still counted is not known yet: ",
+            kept.status().message()));
+  }
+  if (!*kept) {
+    *outcome = CommitOutcome::kLost;  // a slot that was reclaimed long ago: nobody believes it
+    return OkStatus();
+  }
+  *outcome = CommitOutcome::kCommitted;
   LS_ASSIGN_OR_RETURN(Record record, DecodeRecord(attempt.bytes, context.info.spec.mesh));
   return follower_.Fold({std::move(record), RecordHash(attempt.bytes), attempt.bytes.size()});
 }
@@ -141,6 +153,8 @@ Result<std::optional<CommitOutcome>> Committer::ReadBack(const Attempt& attempt,
                                                          const Deadline& deadline) {
   LS_ASSIGN_OR_RETURN(auto slot, ReadSlot(follower_.context(), attempt.version, deadline));
   if (!slot) return std::optional<CommitOutcome>();
+  LS_ASSIGN_OR_RETURN(const bool kept, follower_.Keeps(attempt.version, slot->date_ms, deadline));
+  if (!kept) return std::optional(CommitOutcome::kLost);
   LS_RETURN_IF_ERROR(follower_.Fold(*slot));
   const bool own = slot->record.commit_id == attempt.commit_id;
   return std::optional(own ? CommitOutcome::kCommitted : CommitOutcome::kLost);

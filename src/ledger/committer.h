@@ -8,6 +8,9 @@
 // slot is read; own
 //   commit id there = committed, another's = lost, empty = not decided yet (a delayed put may still
 //   land), so the same bytes go to the same slot again.
+// - A slot that was reclaimed is void, whatever a put to it says (BoundaryGuard): what was
+// published
+//   is in the own row of the newest state.
 // - An undecided slot is never skipped. If time runs out, the committer keeps it and the next call
 // decides it first.
 // - What a caller wants to commit is planned anew against each state that a lost slot brings: the
@@ -69,8 +72,8 @@ class Committer {
 
   Attempt MakeAttempt(std::vector<Change> changes);
   Result<CommitOutcome> Decide(const Attempt& attempt, bool put_first, const Deadline& deadline);
-  Status PutAttempt(const Attempt& attempt, const std::string& key, bool* stored,
-                    const Deadline& deadline);
+  Status PutAttempt(const Attempt& attempt, const std::string& key,
+                    std::optional<CommitOutcome>* outcome, const Deadline& deadline);
   Result<std::optional<CommitOutcome>> ReadBack(const Attempt& attempt, const Deadline& deadline);
   void Count(CommitOutcome outcome, const Attempt& attempt);
   CommitId NewCommitId();

@@ -27,13 +27,12 @@ void Housekeeping::OnFolded(const State& state, const std::vector<IndexPage>& se
   }
 }
 
-void Housekeeping::AfterCommits(std::span<const Version> versions, const State& state,
-                                const Deadline& deadline) {
+void Housekeeping::AfterCommits(std::span<const Version> versions, const Deadline& deadline) {
   for (const Version version : versions) {
     if (version % context_.info.spec.snapshot_interval == 0) Report(WriteSnapshots(deadline));
-    Report(WritePages(version, state, deadline));
+    Report(WritePages(version, deadline));
   }
-  if (!versions.empty()) WriteHint(state.version, false, deadline);
+  if (!versions.empty()) WriteHint(follower_.state().version, false, deadline);
 }
 
 void Housekeeping::WriteHint(Version version, bool force, const Deadline& deadline) {
@@ -44,7 +43,7 @@ void Housekeeping::WriteHint(Version version, bool force, const Deadline& deadli
   hint_written_ = now;
   hint_version_ = version;
   auto put =
-      PutBytes(context_.store, HeadKey(context_.branch), EncodeHeadHint(version), {}, deadline);
+      PutBytes(context_.store, HeadKey(context_.branch()), EncodeHeadHint(version), {}, deadline);
   if (!put.ok()) Report(put.status());
 }
 
@@ -52,36 +51,39 @@ void Housekeeping::WriteHint(Version version, bool force, const Deadline& deadli
 Status Housekeeping::WriteSnapshots(const Deadline& deadline) {
   while (!snapshots_.empty()) {
     const auto newest = std::prev(snapshots_.end());
-    const std::string key = SnapshotKey(context_.branch, newest->first);
+    const std::string key = SnapshotKey(context_.branch(), newest->first);
     LS_RETURN_IF_ERROR(PutPure(key, newest->second, deadline));
     snapshots_.erase(newest);
     if (snapshots_.empty()) break;
     LS_ASSIGN_OR_RETURN(
         const bool stored,
-        Exists(SnapshotKey(context_.branch, std::prev(snapshots_.end())->first), deadline));
+        Exists(SnapshotKey(context_.branch(), std::prev(snapshots_.end())->first), deadline));
     if (stored) snapshots_.clear();  // its writer has looked after the ones before
   }
   return OkStatus();
 }
 
-Status Housekeeping::WritePages(Version version, const State& state, const Deadline& deadline) {
+Status Housekeeping::WritePages(Version version, const Deadline& deadline) {
   uint64_t first = UINT64_MAX;
   for (const auto& [number, sealed] : pages_) {
     if (sealed.sealed_by != version) continue;
     first = std::min(first, number);
-    LS_RETURN_IF_ERROR(PutPure(IndexKey(context_.branch, number),
+    LS_RETURN_IF_ERROR(PutPure(IndexKey(context_.branch(), number),
                                EncodeIndexPage(context_.info, sealed.page), deadline));
   }
   if (first == UINT64_MAX) return OkStatus();
-  LS_RETURN_IF_ERROR(WriteMissingPagesBefore(first, state, deadline));
+  LS_RETURN_IF_ERROR(WriteMissingPagesBefore(first, deadline));
   pages_.clear();
   return OkStatus();
 }
 
-Status Housekeeping::WriteMissingPagesBefore(uint64_t page, const State& state,
-                                             const Deadline& deadline) {
-  while (page-- > 0) {
-    const std::string key = IndexKey(context_.branch, page);
+// Pages that lie wholly below the trim point are not missed: they may be reclaimed by now.
+Status Housekeeping::WriteMissingPagesBefore(uint64_t page, const Deadline& deadline) {
+  const State& state = follower_.state();
+  const uint64_t steps = context_.info.spec.index_page_steps;
+  const uint64_t first = std::max(state.trim_step, context_.info.branch.fork_step) / steps;
+  while (page-- > first) {
+    const std::string key = IndexKey(context_.branch(), page);
     LS_ASSIGN_OR_RETURN(const bool stored, Exists(key, deadline));
     if (stored) return OkStatus();
     const auto kept = pages_.find(page);
@@ -89,7 +91,8 @@ Status Housekeeping::WriteMissingPagesBefore(uint64_t page, const State& state,
     if (kept != pages_.end()) {
       missing = kept->second.page;
     } else {
-      LS_ASSIGN_OR_RETURN(missing, BuildIndexPage(context_, state, page, deadline));
+      LS_ASSIGN_OR_RETURN(missing,
+                          BuildIndexPage(context_, state, follower_.boundary(), page, deadline));
     }
     LS_RETURN_IF_ERROR(PutPure(key, EncodeIndexPage(context_.info, missing), deadline));
   }

@@ -20,14 +20,14 @@ namespace lakestream {
 
 class Housekeeping {
  public:
-  explicit Housekeeping(const LedgerContext& context) : context_(context) {}
+  explicit Housekeeping(const Follower& follower)
+      : context_(follower.context()), follower_(follower) {}
 
   // To be called for each folded record (see Follower::Observer). Pure; keeps what may have to be
   // written.
   void OnFolded(const State& state, const std::vector<IndexPage>& sealed_pages);
   // To be called after own commits of `versions`: writes what they completed. Does I/O.
-  void AfterCommits(std::span<const Version> versions, const State& state,
-                    const Deadline& deadline);
+  void AfterCommits(std::span<const Version> versions, const Deadline& deadline);
   // Writes the hint to the newest version, unless it was written less than a second ago and not
   // `force`.
   void WriteHint(Version version, bool force, const Deadline& deadline);
@@ -39,8 +39,8 @@ class Housekeeping {
   };
 
   Status WriteSnapshots(const Deadline& deadline);
-  Status WritePages(Version version, const State& state, const Deadline& deadline);
-  Status WriteMissingPagesBefore(uint64_t page, const State& state, const Deadline& deadline);
+  Status WritePages(Version version, const Deadline& deadline);
+  Status WriteMissingPagesBefore(uint64_t page, const Deadline& deadline);
   // OK if the object is there afterwards with these bytes. Different ones are kDataLoss, and stay.
   Status PutPure(const std::string& key, const std::vector<uint8_t>& bytes,
                  const Deadline& deadline);
@@ -48,6 +48,7 @@ class Housekeeping {
   void Report(const Status& status);
 
   LedgerContext context_;
+  const Follower& follower_;
   // Made while folding and not known to be stored; the oldest go first.
   std::map<Version, std::vector<uint8_t>> snapshots_;
   std::map<uint64_t, SealedPage> pages_;

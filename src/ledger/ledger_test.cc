@@ -23,7 +23,7 @@ class Writer {
       : tiny_(tiny),
         follower({*tiny.faults, *tiny.runtime, tiny.stream->info()}),
         committer(follower),
-        housekeeping(follower.context()),
+        housekeeping(follower),
         keeps_house_(keeps_house) {
     follower.set_observer(
         [this](const ReadRecord&, const State& state, const std::vector<IndexPage>& pages) {
@@ -35,8 +35,7 @@ class Writer {
   Status Commit(const Committer::Planner& planner) { return Commit(planner, tiny_.Soon()); }
   Status Commit(const Committer::Planner& planner, const Deadline& deadline) {
     const Status status = committer.Commit(planner, deadline).status();
-    if (keeps_house_)
-      housekeeping.AfterCommits(committer.TakeOwnVersions(), follower.state(), deadline);
+    if (keeps_house_) housekeeping.AfterCommits(committer.TakeOwnVersions(), deadline);
     return status;
   }
   Status Open(const std::string& name) {
@@ -299,7 +298,7 @@ TEST(HousekeepingTest, SnapshotsAndPagesArePureFunctionsOfTheLog) {
     auto bytes = GetBytes(*tiny.faults, IndexKey(kMainBranch, page), tiny.Soon());
     ASSERT_TRUE(bytes.ok()) << page << bytes.status();
     auto built =
-        BuildIndexPage(writer.follower.context(), writer.follower.state(), page, tiny.Soon());
+        BuildIndexPage(writer.follower.context(), writer.follower.state(), {}, page, tiny.Soon());
     ASSERT_TRUE(built.ok()) << built.status();
     EXPECT_EQ(DecodeIndexPage(tiny.stream->info(), page, bytes->bytes()).value(), *built);
   }

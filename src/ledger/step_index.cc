@@ -11,7 +11,58 @@ constexpr size_t kPagesCached = 4;
 
 }  // namespace
 
+// The branch below, followed to its head when it is first needed.
+struct StepIndex::Parent {
+  explicit Parent(const LedgerContext& child)
+      : info(child.info),
+        follower({child.store, child.runtime, WithBranch(child.ancestors.front()),
+                  child.ancestors.subspan(1)}),
+        index(follower) {}
+  const StreamInfo& WithBranch(const BranchInfo& branch) {
+    info.branch = branch;
+    return info;
+  }
+
+  StreamInfo info;
+  Follower follower;
+  StepIndex index;
+};
+
+StepIndex::StepIndex(const Follower& follower) : follower_(follower) {}
+StepIndex::~StepIndex() = default;
+
+Status TrimmedError(const LedgerContext& context, Step step, Step trim_step) {
+  return FailedPreconditionError(
+      Str("step ", step, " of ", context.store.Describe(),
+          " was trimmed; the oldest step that can be "
+          "read is ",
+          trim_step, ": start there or at a checkpoint ('lakestream checkpoint list')"),
+      Reason::kStepTrimmed);
+}
+
 Result<StepPlace> StepIndex::Locate(Step step, const Deadline& deadline) {
+  const Step trim_step = follower_.state().trim_step;
+  if (step < trim_step) return TrimmedError(follower_.context(), step, trim_step);
+  return Find(step, deadline);
+}
+
+Result<StepIndex*> StepIndex::ParentIndex(const Deadline& deadline) {
+  if (parent_ == nullptr) {
+    if (follower_.context().ancestors.empty())
+      return InternalError("a branch's ledger was opened without its ancestors");
+    auto parent = std::make_unique<Parent>(follower_.context());
+    LS_RETURN_IF_ERROR(parent->follower.Start(deadline));
+    parent_ = std::move(parent);
+  }
+  return &parent_->index;
+}
+
+// A branch's parent may have trimmed what the branch still keeps, so this does not ask for it.
+Result<StepPlace> StepIndex::Find(Step step, const Deadline& deadline) {
+  if (step < follower_.context().info.branch.fork_step) {
+    LS_ASSIGN_OR_RETURN(StepIndex* const parent, ParentIndex(deadline));
+    return parent->Find(step, deadline);
+  }
   const State& state = follower_.state();
   if (step >= state.next_step) {
     return NotFoundError(
@@ -36,15 +87,16 @@ Result<const IndexPage*> StepIndex::Page(uint64_t page, const Deadline& deadline
                                    [&](const IndexPage& p) { return p.page == page; });
   if (cached != pages_.end()) return &*cached;
   const LedgerContext& context = follower_.context();
-  const std::string key = IndexKey(context.branch, page);
+  const std::string key = IndexKey(context.branch(), page);
   auto bytes = GetBytes(context.store, key, deadline);
   if (bytes.ok()) {
     auto decoded = DecodeIndexPage(context.info, page, bytes->bytes());
     if (!decoded.ok()) return decoded.status().WithContext(Str(context.store.Describe(), "/", key));
     Remember(*decoded);
   } else if (bytes.status().code() == Code::kNotFound) {
-    LS_ASSIGN_OR_RETURN(const IndexPage built,
-                        BuildIndexPage(context, follower_.state(), page, deadline));
+    LS_ASSIGN_OR_RETURN(
+        const IndexPage built,
+        BuildIndexPage(context, follower_.state(), follower_.boundary(), page, deadline));
     Remember(built);
   } else {
     return bytes.status();
@@ -57,22 +109,24 @@ StepPlace StepIndex::PlaceIn(const PlacedEntry& placed, Step step) {
     last_ = placed;
     last_entry_ = std::make_shared<const Entry>(placed.entry);
   }
-  return {step, static_cast<uint32_t>(step - placed.first_step), last_entry_};
+  return {step, static_cast<uint32_t>(step - placed.first_step), last_entry_,
+          follower_.context().branch()};
 }
 
-Result<IndexPage> BuildIndexPage(const LedgerContext& context, const State& state, uint64_t page,
+Result<IndexPage> BuildIndexPage(const LedgerContext& context, const State& state,
+                                 const Boundary& boundary, uint64_t page,
                                  const Deadline& deadline) {
   const uint64_t steps = context.info.spec.index_page_steps;
-  const Step from = page * steps;
-  const Step to = from + steps;
+  const Step from = std::max(page * steps, context.info.branch.fork_step);
+  const Step to = (page + 1) * steps;
   const auto read = [&](Version version) -> Result<Record> {
     LS_ASSIGN_OR_RETURN(auto slot, ReadSlot(context, version, deadline));
     if (slot) return std::move(slot->record);
-    return DataLossError(Str(context.store.Describe(), "/", LogKey(context.branch, version),
+    return DataLossError(Str(context.store.Describe(), "/", LogKey(context.branch(), version),
                              " is missing, but later versions exist; run 'lakestream verify'"));
   };
   // The first version with next_step > from: it publishes step `from`.
-  Version low = 0;
+  Version low = boundary.snapshot;
   Version high = state.version;
   while (high - low > 1) {
     const Version middle = low + (high - low) / 2;
@@ -80,6 +134,12 @@ Result<IndexPage> BuildIndexPage(const LedgerContext& context, const State& stat
     (record.next_step > from ? high : low) = middle;
   }
   IndexPage built{page, {}};
+  LS_ASSIGN_OR_RETURN(const Record first, read(high));
+  if (first.first_step > from) {
+    return DataLossError(Str(context.store.Describe(), "/", IndexKey(context.branch(), page),
+                             " is missing, and the log that it could be made from is reclaimed; "
+                             "restore it from a copy of the store"));
+  }
   Step reached = from;
   for (Version version = high; reached < to; ++version) {
     LS_ASSIGN_OR_RETURN(const Record record, read(version));

@@ -3,7 +3,7 @@
 // A step of the open index page is in the follower's state; an older one is in one index page (one
 // GET, cached). A page that is not written yet (its writer died between its commit and the page) is
 // made from the log, which costs about log2(versions) small GETs and the records of the page;
-// readers need no right to write.
+// readers need no right to write. Steps below a branch's fork are found through its parent.
 //
 // Confined to one thread.
 #pragma once
@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <string>
 
 #include "ledger/follower.h"
 
@@ -20,19 +21,25 @@ struct StepPlace {
   Step step = 0;
   uint32_t tgb_ordinal = 0;            // in the data object
   std::shared_ptr<const Entry> entry;  // the object that holds it
+  std::string branch;                  // that published it
 };
 
 class StepIndex {
  public:
   // Sees the follower's pages through Remember(), its state through `follower`.
-  explicit StepIndex(const Follower& follower) : follower_(follower) {}
+  explicit StepIndex(const Follower& follower);
+  ~StepIndex();
 
-  // kNotFound (kStepNotYet) at or past the end that the follower knows.
+  // kNotFound (kStepNotYet) at or past the end that the follower knows; kFailedPrecondition
+  // (kStepTrimmed) below the trim point that it knows.
   Result<StepPlace> Locate(Step step, const Deadline& deadline);
   // A page that was sealed just now: spares its GET.
   void Remember(const IndexPage& page);
 
  private:
+  struct Parent;
+  Result<StepPlace> Find(Step step, const Deadline& deadline);
+  Result<StepIndex*> ParentIndex(const Deadline& deadline);
   Result<const IndexPage*> Page(uint64_t page, const Deadline& deadline);
   StepPlace PlaceIn(const PlacedEntry& placed, Step step);
 
@@ -40,11 +47,16 @@ class StepIndex {
   std::deque<IndexPage> pages_;  // most recently used last
   PlacedEntry last_;             // shared by the steps of one object
   std::shared_ptr<const Entry> last_entry_;
+  std::unique_ptr<Parent> parent_;  // once it was needed
 };
+
+// What a reader of a trimmed step is told.
+Status TrimmedError(const LedgerContext& context, Step step, Step trim_step);
 
 // Makes an index page from the log alone: bisects for the version that published the page's first
 // step, then reads on. `state` must be past the page's end.
-Result<IndexPage> BuildIndexPage(const LedgerContext& context, const State& state, uint64_t page,
-                                 const Deadline& deadline);
+// kDataLoss if the records that it needs are missing or reclaimed.
+Result<IndexPage> BuildIndexPage(const LedgerContext& context, const State& state,
+                                 const Boundary& boundary, uint64_t page, const Deadline& deadline);
 
 }  // namespace lakestream

@@ -8,6 +8,8 @@
 namespace lakestream {
 namespace {
 
+constexpr size_t kRowsMax = 4096;  // checkpoints, jobs, branches: bounds a snapshot
+
 class Applier {
  public:
   Applier(const StreamInfo& info, const Record& record, State& state)
@@ -15,7 +17,7 @@ class Applier {
 
   Status operator()(const OpenChange& open) {
     LS_RETURN_IF_ERROR(CheckNotSealed("an open"));
-    if (!ValidateProducerName(open.producer).ok())
+    if (!ValidateName("producer", open.producer).ok())
       return DataLossError("a producer name is not valid");
     const auto& declared = info_.spec.producers;
     if (!declared.empty() &&
@@ -28,11 +30,18 @@ class Applier {
       return DataLossError(Str("opens producer ", open.producer, " over session ",
                                open.expected_session, " while ", current, " is current"));
     }
-    ProducerRow& row = state_.rows[open.producer];
-    state_.producer_of_session.erase(row.session);
-    row.session = ++state_.sessions_opened;
-    row.next_sequence = 0;
-    state_.producer_of_session[row.session] = open.producer;
+    BeginSession(open.producer);
+    return OkStatus();
+  }
+
+  Status operator()(const FenceChange& fence) {
+    LS_RETURN_IF_ERROR(CheckNotSealed("a fence"));
+    const auto row = state_.rows.find(fence.producer);
+    if (row == state_.rows.end() || row->second.session != fence.expected_session) {
+      return DataLossError(Str("fences session ", fence.expected_session, " of producer ",
+                               fence.producer, ", which is not current"));
+    }
+    BeginSession(fence.producer);
     return OkStatus();
   }
 
@@ -46,8 +55,14 @@ class Applier {
       return DataLossError(Str("publishes sequence ", entry.first_sequence, " of session ",
                                entry.session, " while ", row->next_sequence, " is next"));
     }
+    if (entry.object < row->next_object) {
+      return DataLossError(Str("publishes object ", entry.object, " of session ", entry.session,
+                               " after object ", row->next_object - 1));
+    }
+    if (entry.object == UINT32_MAX) return DataLossError("publishes an object without successor");
     LS_RETURN_IF_ERROR(CheckOrder(entry.session));
     row->finished = false;
+    row->next_object = entry.object + 1;
     row->next_sequence += entry.tgb_count();
     row->tgbs += entry.tgb_count();
     row->state = entry.state;
@@ -79,7 +94,134 @@ class Applier {
     return OkStatus();
   }
 
+  Status operator()(const BeginCheckpointChange& begin) {
+    if (!ValidateName("checkpoint", begin.name).ok()) return Invalid("checkpoint", begin.name);
+    if (begin.step < state_.trim_step || begin.step > state_.next_step) {
+      return DataLossError(Str("checkpoint ", begin.name, " at step ", begin.step,
+                               " lies outside of steps ", state_.trim_step, " to ",
+                               state_.next_step));
+    }
+    const auto existing = state_.checkpoints.find(begin.name);
+    if (existing != state_.checkpoints.end() && existing->second.live) {
+      return DataLossError(Str("begins checkpoint ", begin.name, ", which exists"));
+    }
+    if (existing == state_.checkpoints.end() && state_.checkpoints.size() >= kRowsMax) {
+      return DataLossError("has too many checkpoints");
+    }
+    state_.checkpoints[begin.name] = {record_.version,  begin.attempt, begin.step, begin.parts,
+                                      begin.parts == 0, begin.pinned,  begin.note, begin.time_ms};
+    return OkStatus();
+  }
+
+  Status operator()(const CompleteCheckpointChange& complete) {
+    CheckpointRow* row = FindCheckpoint(complete.name, complete.begun);
+    if (row == nullptr || row->live) return Invalid("completed checkpoint", complete.name);
+    row->live = true;
+    return OkStatus();
+  }
+
+  Status operator()(const DropCheckpointChange& drop) {
+    if (FindCheckpoint(drop.name, drop.begun) == nullptr)
+      return Invalid("dropped checkpoint", drop.name);
+    state_.checkpoints.erase(drop.name);
+    return OkStatus();
+  }
+
+  Status operator()(const PinCheckpointChange& pin) {
+    CheckpointRow* row = FindCheckpoint(pin.name, pin.begun);
+    if (row == nullptr) return Invalid("pinned checkpoint", pin.name);
+    row->pinned = pin.pinned;
+    return OkStatus();
+  }
+
+  Status operator()(const TrimChange& trim) {
+    const Step last = state_.FirstCheckpointStep();
+    if (trim.step <= state_.trim_step || trim.step > last) {
+      return DataLossError(Str("trims to step ", trim.step, ", which is not above ",
+                               state_.trim_step, " and at most ", last));
+    }
+    state_.trim_step = trim.step;
+    return OkStatus();
+  }
+
+  Status operator()(const AttachChange& attach) {
+    if (!ValidateName("job", attach.job).ok() || !ValidateName("run", attach.run).ok())
+      return Invalid("job", attach.job);
+    if (attach.start < state_.trim_step || attach.start > state_.next_step) {
+      return DataLossError(Str("attaches job ", attach.job, " at step ", attach.start,
+                               " outside of steps ", state_.trim_step, " to ", state_.next_step));
+    }
+    const auto existing = state_.runs.find(attach.job);
+    if (attach.ranks == 0 || (existing == state_.runs.end() && state_.runs.size() >= kRowsMax) ||
+        (existing != state_.runs.end() && existing->second.run == attach.run)) {
+      return Invalid("attach of job", attach.job);
+    }
+    state_.runs[attach.job] = {attach.run, attach.ranks, attach.start, record_.version};
+    return OkStatus();
+  }
+
+  Status operator()(const DetachChange& detach) {
+    const auto row = state_.runs.find(detach.job);
+    if (row == state_.runs.end() || row->second.run != detach.run)
+      return Invalid("detach of job", detach.job);
+    state_.runs.erase(row);
+    return OkStatus();
+  }
+
+  Status operator()(const ForkChange& fork) {
+    if (!ValidateName("branch", fork.branch).ok() || fork.branch == info_.branch.name ||
+        state_.branches.contains(fork.branch) || state_.branches.size() >= kRowsMax) {
+      return Invalid("branch", fork.branch);
+    }
+    if (fork.step < state_.trim_step || fork.step > state_.next_step) {
+      return DataLossError(Str("forks branch ", fork.branch, " at step ", fork.step,
+                               " outside of steps ", state_.trim_step, " to ", state_.next_step));
+    }
+    state_.branches[fork.branch] = {fork.step, record_.version, state_.trim_step,
+                                    BranchRoot(fork.branch)};
+    return OkStatus();
+  }
+
+  Status operator()(const CloseChange&) {
+    if (info_.branch.is_main()) return DataLossError("closes the main branch");
+    if (!state_.branches.empty()) return DataLossError("closes a branch that has branches");
+    state_.closed = true;
+    return OkStatus();
+  }
+
+  Status operator()(const ForgetBranchChange& forget) {
+    if (state_.branches.erase(forget.branch) == 0) return Invalid("branch", forget.branch);
+    return OkStatus();
+  }
+
  private:
+  Status Invalid(std::string_view what, std::string_view name) const {
+    return DataLossError(Str(what, " '", name, "' is not valid here"));
+  }
+
+  void BeginSession(const std::string& producer) {
+    ProducerRow& row = state_.rows[producer];
+    state_.producer_of_session.erase(row.session);
+    row.session = ++state_.sessions_opened;
+    row.next_sequence = 0;
+    row.next_object = 0;
+    state_.producer_of_session[row.session] = producer;
+  }
+
+  CheckpointRow* FindCheckpoint(const std::string& name, Version begun) {
+    const auto row = state_.checkpoints.find(name);
+    return row == state_.checkpoints.end() || row->second.begun != begun ? nullptr : &row->second;
+  }
+
+  // Differs for each branch that ever is, so that records of one are never taken for another's.
+  Hash128 BranchRoot(const std::string& name) const {
+    ByteWriter writer;
+    writer.Raw(record_.previous);
+    writer.Raw(record_.commit_id);
+    writer.String(name);
+    return HashBytes128(writer.bytes());
+  }
+
   Status CheckNotSealed(std::string_view what) const {
     if (!state_.sealed) return OkStatus();
     return DataLossError(Str(what, " follows the seal"));
@@ -127,6 +269,7 @@ Status CheckFollows(const StreamInfo& info, const Record& record, const State& s
             "create one object; stop all writers and run 'lakestream verify'"),
         Reason::kHistoryChanged);
   }
+  if (state.closed) return DataLossError(Str("version ", record.version, " follows the close"));
   if (record.first_step != state.next_step) {
     return DataLossError(Str("version ", record.version, " begins at step ", record.first_step,
                              ", expected ", state.next_step));
@@ -168,6 +311,7 @@ Result<std::vector<IndexPage>> Apply(const StreamInfo& info, const Record& recor
   const Step first_step = state.next_step;
   Applier applier(info, record, state);
   for (const Change& change : record.changes) {
+    if (state.closed) return DataLossError(Str("version ", record.version, " follows the close"));
     if (Status status = std::visit(applier, change); !status.ok()) {
       return status.WithContext(Str("version ", record.version));
     }

@@ -9,7 +9,8 @@
 // sequence is the row's next.
 // - no zombie: a session is replaced only by an open that names it, so an older one never counts
 // again.
-// - after a seal nothing is opened, published or finished.
+// - after a seal nothing is opened, fenced, published or finished; after a close nothing follows.
+// - nothing needed is lost: no trim passes a checkpoint, live or pending.
 #pragma once
 
 #include <vector>

@@ -16,6 +16,8 @@ inline constexpr std::string_view kRecordMagic = "LSLOG001";
 inline constexpr std::string_view kSnapshotMagic = "LSSNAP01";
 inline constexpr std::string_view kIndexMagic = "LSINDX01";
 inline constexpr std::string_view kHeadMagic = "LSHEAD01";
+inline constexpr std::string_view kBranchMagic = "LSBRCH01";
+inline constexpr std::string_view kBoundaryMagic = "LSBNDR01";
 inline constexpr size_t kFrameOverheadBytes = 8 + 4 + 8;
 
 std::vector<uint8_t> SealFrame(std::string_view magic, ConstBytes body);

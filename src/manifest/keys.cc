@@ -27,6 +27,15 @@ std::string SnapshotPrefix(std::string_view branch) { return Str("snapshot/", br
 std::string IndexPrefix(std::string_view branch) { return Str("index/", branch, "/"); }
 std::string DataPrefix(std::string_view branch) { return Str("data/", branch, "/"); }
 
+std::string PartsPrefix(std::string_view branch) { return Str("part/", branch, "/"); }
+std::string PartsPrefix(std::string_view branch, Version begun) {
+  return Str(PartsPrefix(branch), Padded(begun, kNumberDigits), "/");
+}
+std::string WatermarksPrefix(std::string_view branch) { return Str("watermark/", branch, "/"); }
+std::string WatermarksPrefix(std::string_view branch, std::string_view job, std::string_view run) {
+  return Str(WatermarksPrefix(branch), job, "/", run, "/");
+}
+
 std::string LogKey(std::string_view branch, Version version) {
   return LogPrefix(branch) + Padded(version, kNumberDigits);
 }
@@ -38,6 +47,17 @@ std::string IndexKey(std::string_view branch, uint64_t page) {
 }
 std::string HeadKey(std::string_view branch) { return Str("head/", branch); }
 
+std::string BranchKey(std::string_view branch) { return Str("branch/", branch); }
+std::string BoundaryKey(std::string_view branch) { return Str("boundary/", branch); }
+std::string PartKey(std::string_view branch, Version begun, uint32_t part) {
+  return PartsPrefix(branch, begun) + Padded(part, kObjectDigits);
+}
+std::string WatermarkKey(std::string_view branch, std::string_view job, std::string_view run,
+                         const Watermark& watermark) {
+  return Str(WatermarksPrefix(branch, job, run), Padded(watermark.rank, kObjectDigits), "-",
+             Padded(watermark.read, kNumberDigits), "-", Padded(watermark.durable, kNumberDigits));
+}
+
 std::string DataKey(std::string_view branch, SessionId session, uint32_t object) {
   return Str(DataPrefix(branch), Padded(session, kNumberDigits), "-", Padded(object, kObjectDigits),
              kDataSuffix);
@@ -46,6 +66,28 @@ std::string DataKey(std::string_view branch, SessionId session, uint32_t object)
 std::optional<uint64_t> ParseNumberedKey(std::string_view key, std::string_view prefix) {
   if (!key.starts_with(prefix)) return std::nullopt;
   return ParsePadded(key.substr(prefix.size()), kNumberDigits);
+}
+
+std::optional<Watermark> ParseWatermarkKey(std::string_view key, std::string_view prefix) {
+  if (!key.starts_with(prefix)) return std::nullopt;
+  key.remove_prefix(prefix.size());
+  constexpr size_t kReadAt = kObjectDigits + 1;
+  constexpr size_t kDurableAt = kReadAt + kNumberDigits + 1;
+  if (key.size() != kDurableAt + kNumberDigits || key[kReadAt - 1] != '-' ||
+      key[kDurableAt - 1] != '-') {
+    return std::nullopt;
+  }
+  const auto rank = ParsePadded(key.substr(0, kObjectDigits), kObjectDigits);
+  const auto read = ParsePadded(key.substr(kReadAt, kNumberDigits), kNumberDigits);
+  const auto durable = ParsePadded(key.substr(kDurableAt), kNumberDigits);
+  if (!rank || !read || !durable || *rank > UINT32_MAX) return std::nullopt;
+  return Watermark{static_cast<uint32_t>(*rank), *read, *durable};
+}
+
+std::optional<Version> ParsePartKey(std::string_view key, std::string_view branch) {
+  const std::string prefix = PartsPrefix(branch);
+  if (!key.starts_with(prefix)) return std::nullopt;
+  return ParsePadded(key.substr(prefix.size(), kNumberDigits), kNumberDigits);
 }
 
 std::optional<DataObjectId> ParseDataKey(std::string_view key, std::string_view branch) {

@@ -342,9 +342,9 @@ TEST(StreamJsonTest, DamageIsDataLoss) {
 
 TEST(ValidateTest, NamesAndSpecsOutsideTheRulesAreRefused) {
   for (const char* bad : {"", ".x", "-x", "a/b", "a b", "\xc3\xa4"}) {
-    EXPECT_EQ(ValidateProducerName(bad).code(), Code::kInvalidArgument) << bad;
+    EXPECT_EQ(ValidateName("producer", bad).code(), Code::kInvalidArgument) << bad;
   }
-  EXPECT_TRUE(ValidateProducerName("video-17.b_2").ok());
+  EXPECT_TRUE(ValidateName("producer", "video-17.b_2").ok());
   EXPECT_FALSE(ValidateSpec({.mesh = {0, 1}}).ok());
   EXPECT_FALSE(ValidateSpec({.mesh = {1u << 31, 2}}).ok());
   EXPECT_FALSE(ValidateSpec({.producers = {"a", "a"}}).ok());

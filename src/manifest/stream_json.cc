@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "lakestream/version.h"
+#include "manifest/change.h"
 
 namespace lakestream {
 namespace {
@@ -14,7 +15,7 @@ using Json = nlohmann::json;
 
 constexpr size_t kSlicesMax = 8192;     // so that any slice table fits into a commit record
 constexpr size_t kProducersMax = 4096;  // declared ones
-constexpr size_t kProducerNameMax = 64;
+constexpr uint64_t kGraceMaxMs = 10ull * 365 * 24 * 3600 * 1000;
 
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -66,15 +67,15 @@ class Members {
 
 }  // namespace
 
-Status ValidateProducerName(std::string_view name) {
+Status ValidateName(std::string_view what, std::string_view name) {
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
            c == '_' || c == '-';
   };
-  bool valid = !name.empty() && name.size() <= kProducerNameMax && name[0] != '.' && name[0] != '-';
+  bool valid = !name.empty() && name.size() <= kNameBytesMax && name[0] != '.' && name[0] != '-';
   for (char c : name) valid = valid && allowed(c);
   if (valid) return OkStatus();
-  return InvalidArgumentError(Str("producer name '", name.substr(0, 80),
+  return InvalidArgumentError(Str(what, " name '", name.substr(0, 80),
                                   "' cannot be used: take 1 to 64 of A-Z a-z 0-9 . _ - and begin "
                                   "with a letter, a digit or _"));
 }
@@ -92,7 +93,7 @@ Status ValidateSpec(const StreamSpec& spec) {
   }
   std::set<std::string_view> names;
   for (const std::string& name : spec.producers) {
-    LS_RETURN_IF_ERROR(ValidateProducerName(name));
+    LS_RETURN_IF_ERROR(ValidateName("producer", name));
     if (!names.insert(name).second) {
       return InvalidArgumentError(Str("producer '", name, "' is declared twice"));
     }
@@ -105,6 +106,10 @@ Status ValidateSpec(const StreamSpec& spec) {
   }
   if (spec.zstd_level < 0 || spec.zstd_level > 19) {
     return InvalidArgumentError("zstd_level must be 0 (none) to 19");
+  }
+  const int64_t grace_ms = spec.reclaim_grace.count();
+  if (grace_ms < 1000 || static_cast<uint64_t>(grace_ms) > kGraceMaxMs) {
+    return InvalidArgumentError("reclaim_grace must be one second to ten years");
   }
   return OkStatus();
 }
@@ -120,6 +125,7 @@ std::string EncodeStreamJson(const StreamInfo& info) {
       {"snapshot_interval", info.spec.snapshot_interval},
       {"index_page_steps", info.spec.index_page_steps},
       {"zstd_level", info.spec.zstd_level},
+      {"reclaim_grace_ms", info.spec.reclaim_grace.count()},
   };
   return json.dump(2) + "\n";
 }
@@ -155,6 +161,8 @@ Result<StreamInfo> DecodeStreamJson(std::string_view text) {
   info.spec.index_page_steps =
       static_cast<uint32_t>(members.Number("index_page_steps", UINT32_MAX));
   info.spec.zstd_level = static_cast<int>(members.Number("zstd_level", 100));
+  info.spec.reclaim_grace = std::chrono::milliseconds(
+      static_cast<int64_t>(members.Number("reclaim_grace_ms", kGraceMaxMs)));
   bool hex = info.uuid.size() == 32;
   for (char c : info.uuid) hex = hex && HexDigit(c) >= 0;
   if (!hex) members.Bad("uuid");

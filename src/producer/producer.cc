@@ -21,6 +21,7 @@
 #include "producer/object_queue.h"
 #include "producer/session.h"
 #include "producer/uploader.h"
+#include "stream/ledger_context.h"
 
 namespace lakestream {
 namespace {
@@ -38,9 +39,9 @@ class ProducerImpl final : public Producer {
   ProducerImpl(std::shared_ptr<Stream> stream, const ProducerOptions& options)
       : stream_(std::move(stream)),
         options_(options),
-        follower_({stream_->store(), stream_->runtime(), stream_->info()}),
+        follower_(ContextOf(*stream_)),
         committer_(follower_),
-        housekeeping_(follower_.context()),
+        housekeeping_(follower_),
         pace_(options.commit_interval),
         changed_(stream_->runtime().NewCondition()),
         queue_(stream_->info().spec.mesh, options.object_bytes_target) {
@@ -57,7 +58,7 @@ class ProducerImpl final : public Producer {
 
   Status Start(const Deadline& deadline) {
     LS_ASSIGN_OR_RETURN(session_, OpenSession(*stream_, options_.name, committer_, deadline));
-    housekeeping_.AfterCommits(committer_.TakeOwnVersions(), follower_.state(), deadline);
+    housekeeping_.AfterCommits(committer_.TakeOwnVersions(), deadline);
     {
       MutexLock lock(mutex_);
       UpdateStats();
@@ -229,7 +230,7 @@ class ProducerImpl final : public Producer {
         MutexLock lock(mutex_);
         Digest(outcome, began);
       }
-      housekeeping_.AfterCommits(committer_.TakeOwnVersions(), follower_.state(), deadline);
+      housekeeping_.AfterCommits(committer_.TakeOwnVersions(), deadline);
     }
     if (session_.id > 0)
       housekeeping_.WriteHint(follower_.state().version, true,
@@ -357,7 +358,7 @@ class ProducerImpl final : public Producer {
 Result<std::unique_ptr<Producer>> Producer::Open(std::shared_ptr<Stream> stream,
                                                  const ProducerOptions& options,
                                                  const Deadline& deadline) {
-  LS_RETURN_IF_ERROR(ValidateProducerName(options.name));
+  LS_RETURN_IF_ERROR(ValidateName("producer", options.name));
   auto producer = std::make_unique<ProducerImpl>(std::move(stream), options);
   LS_RETURN_IF_ERROR(producer->Start(deadline));
   return std::unique_ptr<Producer>(std::move(producer));

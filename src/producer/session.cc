@@ -12,7 +12,9 @@ namespace {
 Status Fenced(const std::string& producer, SessionId own, SessionId current) {
   return FailedPreconditionError(
       Str("session ", own, " of producer ", producer, " was superseded by session ", current,
-          ": another process runs under this name; stop one of them, or give each its own name"),
+          ": another process runs under this name (stop one of them, or give each its own name), "
+          "or "
+          "this one was silent for so long that reclamation ended it (start it again)"),
       Reason::kSessionFenced);
 }
 
@@ -34,7 +36,7 @@ Status CheckMayOpen(const Stream& stream, const std::string& producer) {
 
 Result<std::string> ReadState(Stream& stream, const ProducerRow& row, const Deadline& deadline) {
   if (row.state.kind != StateRef::Kind::kExtent) return row.state.inline_bytes;
-  const std::string key = DataKey(kMainBranch, row.state_session, row.state_object);
+  const std::string key = DataKey(stream.info().branch.name, row.state_session, row.state_object);
   LS_ASSIGN_OR_RETURN(const GetResult read,
                       stream.store().Get(key, GetOptions{.range = row.state.range()}, deadline));
   if (Status intact = CheckStateBytes(row.state, read.data.bytes()); !intact.ok()) {

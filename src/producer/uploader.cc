@@ -71,7 +71,7 @@ Status UploadObject(Stream& stream, const std::string& producer, SessionId sessi
                             stream.info().spec.mesh,      producer, job.first_sequence,
                             stream.info().spec.zstd_level};
   LS_ASSIGN_OR_RETURN(const EncodedDataObject object, EncodeDataObject(spec, job.tgbs, job.state));
-  const std::string key = DataKey(kMainBranch, session, job.object);
+  const std::string key = DataKey(stream.info().branch.name, session, job.object);
   Backoff backoff(std::chrono::milliseconds(50), std::chrono::seconds(5));
   while (true) {
     const Status put = PutOnce(stream, key, object, deadline);

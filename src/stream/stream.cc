@@ -1,8 +1,11 @@
 #include "lakestream/stream.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "codec/byte_writer.h"
 #include "manifest/keys.h"
+#include "manifest/state.h"
 #include "manifest/stream_json.h"
 
 namespace lakestream {
@@ -40,6 +43,29 @@ Result<bool> PutStreamJson(ObjectStore& store, const StreamInfo& info, const Dea
   return put.ok() ? existing.status() : put.status();
 }
 
+// So that nobody has to wonder whether a boundary was lost; reclamation makes it otherwise.
+void PutFirstBoundary(ObjectStore& store, Runtime& runtime, const StreamInfo& info,
+                      const Deadline& deadline) {
+  const auto put = PutBytes(store, BoundaryKey(info.branch.name), EncodeBoundary(info, {}),
+                            PutOptions{.if_absent = true}, deadline);
+  if (!put.ok()) runtime.Log(LogLevel::kInfo, put.status().message());
+}
+
+Result<BranchInfo> ReadBranch(ObjectStore& store, const StreamInfo& info, const std::string& name,
+                              const Deadline& deadline) {
+  LS_RETURN_IF_ERROR(ValidateName("branch", name));
+  auto bytes = GetBytes(store, BranchKey(name), deadline);
+  if (bytes.ok()) {
+    auto branch = DecodeBranch(info, name, bytes->bytes());
+    if (branch.ok()) return branch;
+    return branch.status().WithContext(Str(store.Describe(), "/", BranchKey(name)));
+  }
+  if (bytes.status().code() != Code::kNotFound) return bytes.status();
+  return NotFoundError(Str("the stream at ", store.Describe(), " has no branch ", name,
+                           "; see 'lakestream branch list'"),
+                       Reason::kBranchMissing);
+}
+
 Status CheckSameSpec(const StreamInfo& info, const StreamSpec& spec, const ObjectStore& store) {
   if (info.spec.mesh != spec.mesh) {
     return FailedPreconditionError(
@@ -62,21 +88,35 @@ Result<std::shared_ptr<Stream>> Stream::Create(std::shared_ptr<ObjectStore> stor
                                                const StreamSpec& spec, const Deadline& deadline) {
   LS_RETURN_IF_ERROR(ValidateSpec(spec));
   LS_RETURN_IF_ERROR(CheckConditionalPut(*store, *runtime, deadline));
-  StreamInfo info{NewUuid(*runtime), 1, runtime->WallTimeMs(), spec};
+  StreamInfo info{NewUuid(*runtime), 1, runtime->WallTimeMs(), spec, {}};
   LS_ASSIGN_OR_RETURN(const bool created, PutStreamJson(*store, info, deadline));
   if (!created) {
     return AlreadyExistsError(
         Str("there is already a stream at ", store->Describe(), "; open it, or choose another URI"),
         Reason::kStreamExists);
   }
-  return std::shared_ptr<Stream>(new Stream(std::move(store), std::move(runtime), std::move(info)));
+  PutFirstBoundary(*store, *runtime, info, deadline);
+  return std::shared_ptr<Stream>(
+      new Stream(std::move(store), std::move(runtime), std::move(info), {}));
 }
 
 Result<std::shared_ptr<Stream>> Stream::Open(std::shared_ptr<ObjectStore> store,
                                              std::shared_ptr<Runtime> runtime,
-                                             const Deadline& deadline) {
+                                             const Deadline& deadline, const std::string& branch) {
   LS_ASSIGN_OR_RETURN(StreamInfo info, ReadStreamJson(*store, deadline));
-  return std::shared_ptr<Stream>(new Stream(std::move(store), std::move(runtime), std::move(info)));
+  std::vector<BranchInfo> lineage;
+  for (std::string name = branch; name != kMainBranch; name = lineage.back().parent) {
+    LS_ASSIGN_OR_RETURN(BranchInfo found, ReadBranch(*store, info, name, deadline));
+    const bool again = std::any_of(lineage.begin(), lineage.end(),
+                                   [&](const BranchInfo& known) { return known.name == name; });
+    if (again) return DataLossError(Str("branch ", name, " descends from itself"));
+    lineage.push_back(std::move(found));
+  }
+  lineage.emplace_back();  // main
+  info.branch = lineage.front();
+  lineage.erase(lineage.begin());
+  return std::shared_ptr<Stream>(
+      new Stream(std::move(store), std::move(runtime), std::move(info), std::move(lineage)));
 }
 
 Result<std::shared_ptr<Stream>> Stream::OpenOrCreate(std::shared_ptr<ObjectStore> store,
