@@ -7,6 +7,12 @@
 
 namespace lakestream {
 
+Status BranchClosedError(const LedgerContext& context) {
+  return FailedPreconditionError(Str("branch ", context.branch(), " of ", context.store.Describe(),
+                                     " was deleted; see 'lakestream branch list'"),
+                                 Reason::kBranchClosed);
+}
+
 Status BoundaryGuard::Look(const Deadline& deadline) {
   const std::string key = BoundaryKey(context_.branch());
   const TimePoint asked_at = context_.runtime.Now();
@@ -26,6 +32,7 @@ Status BoundaryGuard::Look(const Deadline& deadline) {
   } else if (read.status().code() != Code::kNotFound) {
     return read.status();
   }
+  if (boundary_.closed) return BranchClosedError(context_);
   seen_ms_ = seen_ms;
   looked_at_ = asked_at;
   return OkStatus();

@@ -15,11 +15,14 @@
 
 namespace lakestream {
 
+// What readers and writers of a deleted branch are told.
+Status BranchClosedError(const LedgerContext& context);
+
 class BoundaryGuard {
  public:
   explicit BoundaryGuard(const LedgerContext& context) : context_(context) {}
 
-  // Reads the boundary.
+  // Reads the boundary. kFailedPrecondition (kBranchClosed) if the branch was deleted.
   Status Look(const Deadline& deadline);
   // Whether what the store said of slot `version` at its time `date_ms` (0: unknown) counts. Looks
   // again if the last look is too old for that.

@@ -32,6 +32,7 @@ Result<CommitOutcome> Committer::TryCommit(const Planner& planner, const Deadlin
     Count(outcome, *undecided_);
     undecided_.reset();
   }
+  if (follower_.state().closed) return BranchClosedError(follower_.context());
   LS_ASSIGN_OR_RETURN(std::vector<Change> changes, planner(follower_.state()));
   if (changes.empty()) return CommitOutcome::kNothingToDo;
   const Attempt attempt = MakeAttempt(std::move(changes));

@@ -35,12 +35,13 @@ class StepIndex {
   Result<StepPlace> Locate(Step step, const Deadline& deadline);
   // A page that was sealed just now: spares its GET.
   void Remember(const IndexPage& page);
+  // A sealed page of this branch, until the next call.
+  Result<const IndexPage*> Page(uint64_t page, const Deadline& deadline);
 
  private:
   struct Parent;
   Result<StepPlace> Find(Step step, const Deadline& deadline);
   Result<StepIndex*> ParentIndex(const Deadline& deadline);
-  Result<const IndexPage*> Page(uint64_t page, const Deadline& deadline);
   StepPlace PlaceIn(const PlacedEntry& placed, Step step);
 
   const Follower& follower_;

@@ -278,6 +278,7 @@ std::vector<uint8_t> EncodeBoundary(const StreamInfo& info, const Boundary& boun
   body.Varint(boundary.decided_at);
   body.Varint(boundary.snapshot);
   body.Varint(boundary.first_step);
+  body.Varint(boundary.settled_step);
   body.U8(boundary.closed ? 1 : 0);
   return SealFrame(kBoundaryMagic, body.bytes());
 }
@@ -290,9 +291,11 @@ Result<Boundary> DecodeBoundary(const StreamInfo& info, ConstBytes bytes) {
   boundary.decided_at = reader.Varint();
   boundary.snapshot = reader.Varint();
   boundary.first_step = reader.Varint();
+  boundary.settled_step = reader.Varint();
   const uint8_t closed = reader.U8();
   boundary.closed = closed == 1;
-  if (!reader.AtEnd() || closed > 1 || boundary.snapshot > boundary.decided_at) {
+  if (!reader.AtEnd() || closed > 1 || boundary.snapshot > boundary.decided_at ||
+      boundary.settled_step > boundary.first_step) {
     return DataLossError("is not a well-formed boundary");
   }
   return boundary;

@@ -127,6 +127,7 @@ struct Boundary {
   Version decided_at = 0;  // the state that it was decided on
   Version snapshot = 0;    // log records up to it are released; its snapshot exists (0: none are)
   Step first_step = 0;     // steps below it are released
+  Step settled_step = 0;   // ... were released by the boundary before: they may be gone by now
   bool closed = false;     // the whole branch is
   Version first_kept() const { return snapshot + 1; }
   bool operator==(const Boundary&) const = default;

@@ -21,9 +21,10 @@
 namespace lakestream::testing_support {
 
 struct TinyStream {
-  explicit TinyStream(std::vector<std::string> producers = {}, StreamSpec spec = {.mesh = {2, 1}}) {
+  explicit TinyStream(std::vector<std::string> producers = {}, StreamSpec spec = {.mesh = {2, 1}},
+                      std::shared_ptr<Runtime> time = RealRuntime())
+      : runtime(std::move(time)) {
     spec.producers = std::move(producers);
-    runtime = RealRuntime();
     faults = std::make_shared<FaultyStore>(std::make_shared<MemoryStore>(runtime, "tiny"));
     auto created = Stream::Create(faults, runtime, spec, Soon());
     EXPECT_TRUE(created.ok()) << created.status();
@@ -60,26 +61,26 @@ struct TinyStream {
   }
 
   State HeadState() const {
-    Follower follower({*faults, *runtime, stream->info()});
+    Follower follower({*faults, *runtime, stream->info(), stream->ancestors()});
     EXPECT_TRUE(follower.Start(Soon()).ok());
     return follower.state();
   }
 
   // The items of all committed steps in order, read from slice (0, 0) without the consumer.
   std::vector<int> ItemsInOrder() const {
-    Follower follower({*faults, *runtime, stream->info()});
+    Follower follower({*faults, *runtime, stream->info(), stream->ancestors()});
     EXPECT_TRUE(follower.Start(Soon()).ok());
     StepIndex index(follower);
     std::vector<int> items;
-    for (Step step = 0; step < follower.state().next_step; ++step) {
+    for (Step step = follower.state().trim_step; step < follower.state().next_step; ++step) {
       auto place = index.Locate(step, Soon());
       EXPECT_TRUE(place.ok()) << place.status();
       if (!place.ok()) break;
       const Entry& entry = *place->entry;
       const ByteRange range =
           entry.layout.FrameRange(stream->info().spec.mesh, place->tgb_ordinal, 0, 0);
-      auto read =
-          faults->Get(DataKey(kMainBranch, entry.session, entry.object), {.range = range}, Soon());
+      auto read = faults->Get(DataKey(place->branch, entry.session, entry.object), {.range = range},
+                              Soon());
       EXPECT_TRUE(read.ok()) << read.status();
       if (!read.ok()) break;
       auto payload =

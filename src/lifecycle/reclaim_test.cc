@@ -1,0 +1,243 @@
+// Reclamation: what goes, what stays, and when.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "lakestream/lifecycle.h"
+#include "lakestream/producer.h"
+#include "manifest/keys.h"
+#include "tests/support/dying_store.h"
+#include "tests/support/movable_clock.h"
+#include "tests/support/tiny_stream.h"
+
+namespace lakestream {
+namespace {
+
+using testing_support::DyingStore;
+using testing_support::MovableClock;
+using testing_support::TinyStream;
+
+constexpr Duration kGrace = std::chrono::minutes(10);
+constexpr StreamSpec kSmall{.mesh = {1, 1},
+                            .snapshot_interval = 4,
+                            .index_page_steps = 4,
+                            .reclaim_grace = std::chrono::minutes(10)};
+
+class ReclaimTest : public testing::Test {
+ protected:
+  std::unique_ptr<Producer> Open(const std::string& name, std::shared_ptr<Stream> stream) {
+    auto producer = Producer::Open(std::move(stream), {.name = name}, tiny_.Soon());
+    EXPECT_TRUE(producer.ok()) << producer.status();
+    return *std::move(producer);
+  }
+  // One commit and one data object for each item.
+  void Write(int first, int last, std::shared_ptr<Stream> stream) {
+    auto producer = Open("a", std::move(stream));
+    for (int item = first; item < last; ++item) {
+      // A state too large to travel in the record: it lies in the data object.
+      ASSERT_TRUE(producer->Write(tiny_.MakeTgb(item), std::string(9000, 's'), tiny_.Soon()).ok());
+      ASSERT_TRUE(producer->Flush(tiny_.Soon()).ok());
+    }
+    ASSERT_TRUE(producer->Close(tiny_.Soon()).ok());
+  }
+  void Write(int first, int last) { Write(first, last, tiny_.stream); }
+  ReclaimReport Pass(const ReclaimOptions& options = {}) {
+    auto report = Reclaim(*tiny_.stream, options, tiny_.Soon());
+    EXPECT_TRUE(report.ok()) << report.status();
+    return report.ok() ? *report : ReclaimReport{};
+  }
+  void TrimTo(Step step) { ASSERT_TRUE(Trim(*tiny_.stream, {.to = step}, tiny_.Soon()).ok()); }
+  // Passes until the boundary has moved and done its work.
+  ReclaimReport PassUntilDone() {
+    ReclaimReport total;
+    for (int i = 0; i < 3; ++i) {
+      const ReclaimReport report = Pass();
+      total.data_objects += report.data_objects;
+      total.log_records += report.log_records;
+      total.snapshots += report.snapshots;
+      total.index_pages += report.index_pages;
+      clock_->Advance(kGrace + std::chrono::seconds(1));
+    }
+    return total;
+  }
+  std::set<std::string> Keys(const std::string& prefix) {
+    auto page = tiny_.faults->List({.prefix = prefix}, tiny_.Soon());
+    std::set<std::string> keys;
+    for (const ObjectInfo& object : page->objects) keys.insert(object.key);
+    return keys;
+  }
+
+  const std::shared_ptr<MovableClock> clock_ = std::make_shared<MovableClock>();
+  TinyStream tiny_{{}, kSmall, clock_};
+};
+
+TEST_F(ReclaimTest, WhatIsTrimmedGoesAfterTheGraceAndNothingElse) {
+  Write(0, 20);
+  clock_->Advance(kGrace * 2);
+  TrimTo(10);
+  const ReclaimReport first = Pass();  // moves the boundary
+  EXPECT_EQ(first.removed(), 0u);
+  EXPECT_GT(first.next_release_ms, 0);
+  clock_->Advance(kGrace / 2);
+  EXPECT_EQ(Pass().removed(), 0u);
+  EXPECT_EQ(Keys(DataPrefix("main")).size(), 20u);
+  clock_->Advance(kGrace);
+  const ReclaimReport second = Pass();
+  EXPECT_EQ(second.data_objects, 10u);
+  EXPECT_EQ(second.index_pages, 2u);  // steps 0..7; the third page holds step 10
+  EXPECT_GT(second.log_records, 0u);
+  EXPECT_GT(second.snapshots, 0u);
+  EXPECT_EQ(tiny_.ItemsInOrder(), (std::vector<int>{10, 11, 12, 13, 14, 15, 16, 17, 18, 19}));
+  EXPECT_EQ(Pass().removed(), 0u);
+  Write(20, 22);
+  EXPECT_EQ(tiny_.ItemsInOrder().size(), 12u);
+}
+
+TEST_F(ReclaimTest, ADryRunSaysTheSameAndRemovesNothing) {
+  Write(0, 20);
+  TrimTo(10);
+  Pass();
+  clock_->Advance(kGrace * 2);
+  const ReclaimReport dry = Pass({.dry_run = true});
+  EXPECT_EQ(dry.data_objects, 10u);
+  EXPECT_EQ(Keys(DataPrefix("main")).size(), 20u);
+  const ReclaimReport real = Pass();
+  EXPECT_EQ(real.data_objects, dry.data_objects);
+  EXPECT_EQ(real.removed(), dry.removed());
+}
+
+TEST_F(ReclaimTest, TheStateOfAProducerOutlivesTheStepsThatCarriedIt) {
+  Write(0, 8);
+  TrimTo(8);
+  PassUntilDone();
+  EXPECT_EQ(Keys(DataPrefix("main")).size(), 1u);  // the object that holds the state
+  auto again = Open("a", tiny_.stream);
+  EXPECT_EQ(again->recovered_state(), std::string(9000, 's'));
+  EXPECT_EQ(again->recovered_tgbs(), 8u);
+}
+
+TEST_F(ReclaimTest, C10_H28_AnUploadOfACurrentSessionStaysHoweverOld) {
+  Write(0, 2);
+  auto slow = Open("slow", tiny_.stream);
+  const std::string key = DataKey("main", slow->session(), 0);
+  ASSERT_TRUE(PutBytes(*tiny_.faults, key, AsBytes("uploaded"), {}, tiny_.Soon()).ok());
+  for (int i = 0; i < 30; ++i) {
+    clock_->Advance(std::chrono::hours(1));
+    EXPECT_EQ(Pass().data_objects, 0u);
+  }
+  EXPECT_TRUE(tiny_.faults->Head(key, tiny_.Soon()).ok());
+}
+
+TEST_F(ReclaimTest, H23_AnUploadOfASupersededSessionGoes) {
+  Write(0, 2);
+  const SessionId first = Open("p", tiny_.stream)->session();
+  const std::string key = DataKey("main", first, 0);
+  ASSERT_TRUE(PutBytes(*tiny_.faults, key, AsBytes("orphan"), {}, tiny_.Soon()).ok());
+  clock_->Advance(kGrace * 2);
+  EXPECT_EQ(Pass().data_objects, 0u);  // still current: it may publish it
+  Open("p", tiny_.stream);
+  EXPECT_EQ(Pass().data_objects, 1u);
+  EXPECT_EQ(tiny_.ItemsInOrder(), (std::vector<int>{0, 1}));
+}
+
+TEST_F(ReclaimTest, ASessionThatNeverReturnsIsFencedThenCollected) {
+  auto gone = Open("gone", tiny_.stream);
+  const std::string key = DataKey("main", gone->session(), 0);
+  ASSERT_TRUE(PutBytes(*tiny_.faults, key, AsBytes("abandoned"), {}, tiny_.Soon()).ok());
+  clock_->Advance(std::chrono::hours(24 * 8));
+  const ReclaimReport fencing = Pass();
+  EXPECT_EQ(fencing.data_objects, 0u);
+  EXPECT_EQ(fencing.ended, (std::vector<std::string>{"session 1 of gone"}));
+  EXPECT_EQ(Pass().data_objects, 1u);
+  // Had it only slept: it is told, and nothing of it counts.
+  ASSERT_TRUE(gone->Write(tiny_.MakeTgb(1), "", tiny_.Soon()).ok());
+  EXPECT_EQ(gone->Flush(tiny_.Soon()).reason(), Reason::kSessionFenced);
+}
+
+TEST_F(ReclaimTest, ABranchKeepsWhatItSharesUntilItIsDeleted) {
+  Write(0, 20);
+  ASSERT_TRUE(CreateBranch(*tiny_.stream, "exp", 12, tiny_.Soon()).ok());
+  auto branch = Stream::Open(tiny_.faults, tiny_.runtime, tiny_.Soon(), "exp");
+  Write(100, 103, *branch);
+  TrimTo(18);
+  PassUntilDone();
+  EXPECT_EQ(Keys(DataPrefix("main")).size(), 14u);  // the branch needs steps 0..11, main 18 and 19
+  ASSERT_TRUE(Trim(**branch, {.to = 8}, tiny_.Soon()).ok());
+  PassUntilDone();
+  PassUntilDone();
+  EXPECT_EQ(Keys(DataPrefix("main")).size(), 6u);  // steps 8..11 and 18, 19
+  ASSERT_TRUE(DeleteBranch(*tiny_.stream, "exp", tiny_.Soon()).ok());
+  PassUntilDone();
+  PassUntilDone();
+  EXPECT_EQ(Keys(DataPrefix("main")).size(), 2u);
+  EXPECT_TRUE(Keys(DataPrefix("exp")).empty());
+  EXPECT_TRUE(Keys(LogPrefix("exp")).empty());
+  EXPECT_TRUE(Keys("index/exp/").empty());
+  EXPECT_TRUE(Keys("head/exp").empty());
+  EXPECT_TRUE(tiny_.HeadState().branches.empty());
+  EXPECT_EQ(tiny_.ItemsInOrder(), (std::vector<int>{18, 19}));
+}
+
+TEST_F(ReclaimTest, ACrashAtAnyRequestOfAPassLosesNothingAndTheNextOneGoesOn) {
+  bool survived = false;
+  for (int requests = 0; !survived; ++requests) {
+    TinyStream tiny({}, kSmall, clock_);
+    auto producer = Producer::Open(tiny.stream, {.name = "a"}, tiny.Soon());
+    for (int item = 0; item < 14; ++item) {
+      ASSERT_TRUE((*producer)->Write(tiny.MakeTgb(item), "", tiny.Soon()).ok());
+      ASSERT_TRUE((*producer)->Flush(tiny.Soon()).ok());
+    }
+    ASSERT_TRUE((*producer)->Close(tiny.Soon()).ok());
+    ASSERT_TRUE(Trim(*tiny.stream, {.to = 9}, tiny.Soon()).ok());
+    const auto dying = std::make_shared<DyingStore>(tiny.faults, requests);
+    for (int pass = 0; pass < 2; ++pass) {
+      auto stream = Stream::Open(dying, tiny.runtime, tiny.Soon());
+      if (stream.ok()) (void)Reclaim(**stream, {}, tiny.Soon());
+      clock_->Advance(kGrace * 2);
+    }
+    survived = !dying->died();
+    EXPECT_EQ(tiny.ItemsInOrder(), (std::vector<int>{9, 10, 11, 12, 13})) << requests;
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_TRUE(Reclaim(*tiny.stream, {}, tiny.Soon()).ok());
+      clock_->Advance(kGrace * 2);
+    }
+    EXPECT_EQ(tiny.ItemsInOrder(), (std::vector<int>{9, 10, 11, 12, 13})) << requests;
+    auto left = tiny.faults->List({.prefix = DataPrefix("main")}, tiny.Soon());
+    EXPECT_EQ(left->objects.size(), 5u) << requests;
+  }
+}
+
+TEST_F(ReclaimTest, PartsAndWatermarksOfThePastGo) {
+  Write(0, 4);
+  SaveCheckpointOptions part{.name = "c", .step = 2, .parts = 2, .part = 0, .attempt = "x"};
+  ASSERT_FALSE(SaveCheckpoint(*tiny_.stream, part, tiny_.Soon()).value());
+  clock_->Advance(kGrace * 2);
+  Pass();
+  EXPECT_EQ(Keys("part/").size(), 1u);  // pending: it may still be completed
+  part.part = 1;
+  ASSERT_TRUE(SaveCheckpoint(*tiny_.stream, part, tiny_.Soon()).value());
+  Pass();
+  EXPECT_TRUE(Keys("part/").empty());
+  EXPECT_TRUE(FindCheckpoint(*tiny_.stream, "c", tiny_.Soon()).ok());
+  part = {.name = "torn", .step = 3, .parts = 2, .part = 0, .attempt = "x"};
+  ASSERT_FALSE(SaveCheckpoint(*tiny_.stream, part, tiny_.Soon()).value());
+  clock_->Advance(std::chrono::hours(25));
+  EXPECT_EQ(Pass().ended, (std::vector<std::string>{"pending checkpoint torn"}));
+  clock_->Advance(kGrace * 2);
+  Pass();
+  EXPECT_TRUE(Keys("part/").empty());
+}
+
+TEST_F(ReclaimTest, ADeadJobIsDetachedByRuleAndSaysSo) {
+  Write(0, 4);
+  ASSERT_TRUE(AttachRun(*tiny_.stream, {"train", "r1", 1, 0}, tiny_.Soon()).ok());
+  clock_->Advance(std::chrono::hours(2));
+  EXPECT_TRUE(Pass({.detach_after = std::chrono::hours(3)}).ended.empty());
+  clock_->Advance(std::chrono::hours(2));
+  EXPECT_EQ(Pass({.detach_after = std::chrono::hours(3)}).ended,
+            (std::vector<std::string>{"run r1 of job train"}));
+  EXPECT_TRUE(ListRuns(*tiny_.stream, tiny_.Soon())->empty());
+}
+
+}  // namespace
+}  // namespace lakestream

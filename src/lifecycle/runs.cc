@@ -1,0 +1,73 @@
+#include "base/text.h"
+#include "lakestream/lifecycle.h"
+#include "ledger/ledger_writer.h"
+#include "ledger/step_index.h"
+#include "lifecycle/watermarks.h"
+#include "stream/ledger_context.h"
+
+namespace lakestream {
+namespace {
+
+using Changes = std::vector<Change>;
+
+}  // namespace
+
+Status AttachRun(Stream& stream, const AttachOptions& options, const Deadline& deadline) {
+  LS_RETURN_IF_ERROR(ValidateName("job", options.job));
+  LS_RETURN_IF_ERROR(ValidateName("run", options.run));
+  if (options.ranks == 0 || options.ranks > kPartsMax) {
+    return InvalidArgumentError(
+        Str("job ", options.job, ": ", options.ranks, " ranks; 1 to ", kPartsMax, " can attach"));
+  }
+  LedgerWriter ledger(ContextOf(stream));
+  LS_RETURN_IF_ERROR(ledger.Start(deadline));
+  const auto plan = [&](const State& state) -> Result<Changes> {
+    const auto row = state.runs.find(options.job);
+    if (row != state.runs.end() && row->second.run == options.run) {
+      if (row->second.ranks == options.ranks && row->second.start <= options.start)
+        return Changes();
+      return FailedPreconditionError(
+          Str("run ", options.run, " of job ", options.job, " is attached with ", row->second.ranks,
+              " ranks from step ", row->second.start, ", not ", options.ranks, " from ",
+              options.start, "; give each start of a job a run of its own"));
+    }
+    if (options.start < state.trim_step)
+      return TrimmedError(ledger.context(), options.start, state.trim_step);
+    if (options.start > state.next_step) {
+      return FailedPreconditionError(
+          Str("job ", options.job, " cannot start at step ", options.start,
+              ": the stream ends at step ", state.next_step),
+          Reason::kStepNotYet);
+    }
+    return Changes{AttachChange{options.job, options.run, options.ranks, options.start}};
+  };
+  return ledger.Commit(plan, deadline).status();
+}
+
+Status DetachRun(Stream& stream, const std::string& job, const std::string& run,
+                 const Deadline& deadline) {
+  LedgerWriter ledger(ContextOf(stream));
+  LS_RETURN_IF_ERROR(ledger.Start(deadline));
+  const auto plan = [&](const State& state) -> Result<Changes> {
+    const auto row = state.runs.find(job);
+    if (row == state.runs.end() || row->second.run != run) return Changes();
+    return Changes{DetachChange{job, run}};
+  };
+  return ledger.Commit(plan, deadline).status();
+}
+
+Result<std::vector<RunInfo>> ListRuns(Stream& stream, const Deadline& deadline) {
+  Follower follower(ContextOf(stream));
+  LS_RETURN_IF_ERROR(follower.Start(deadline));
+  std::vector<RunInfo> runs;
+  for (const auto& [job, row] : follower.state().runs) {
+    LS_ASSIGN_OR_RETURN(const RunProgress progress,
+                        ReadProgress(follower.context(), job, row, deadline));
+    const int64_t quiet_ms = progress.newest_ms > 0 ? progress.date_ms - progress.newest_ms : 0;
+    runs.push_back({job, row.run, row.ranks, progress.ranks_reporting, row.start, progress.read,
+                    progress.durable, quiet_ms});
+  }
+  return runs;
+}
+
+}  // namespace lakestream
