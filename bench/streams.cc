@@ -71,7 +71,7 @@ ReadOutcome ReadAll(std::shared_ptr<Stream> stream, const ConsumerOptions& optio
   auto consumer = Require(Consumer::Open(std::move(stream), options, Deadline::Never()));
   ReadOutcome outcome;
   while (auto next = Require(consumer->Next(Deadline::Never()))) {
-    outcome.payload_bytes += next->slice.payload.size();
+    outcome.payload_bytes += next->slice().payload.size();
   }
   outcome.seconds = NowSeconds() - began;
   outcome.stats = consumer->stats();

@@ -20,7 +20,7 @@ namespace multimodal {
 namespace {
 
 using lakestream::CancelToken;
-using lakestream::ConsumedSlice;
+using lakestream::ConsumedStep;
 using lakestream::Consumer;
 using lakestream::ConsumerStats;
 using lakestream::Runtime;
@@ -49,12 +49,12 @@ struct SeenStep {
   uint64_t wrong_hashes = 0;
 };
 
-lakestream::Result<SeenStep> Describe(const ConsumedSlice& consumed) {
-  LS_ASSIGN_OR_RETURN(SliceParts slice, ReadParts(consumed.slice));
+lakestream::Result<SeenStep> Describe(const ConsumedStep& consumed) {
+  LS_ASSIGN_OR_RETURN(SliceParts slice, ReadParts(consumed.slice()));
   SeenStep seen;
   seen.line = "{\"step\":" + std::to_string(consumed.step) + ",\"payload\":\"" +
-              Hex64(ContentHash(consumed.slice.payload.bytes())) +
-              "\",\"bytes\":" + std::to_string(consumed.slice.payload.size()) + ",\"kind\":\"" +
+              Hex64(ContentHash(consumed.slice().payload.bytes())) +
+              "\",\"bytes\":" + std::to_string(consumed.slice().payload.size()) + ",\"kind\":\"" +
               std::string(KindName(slice.kind)) + "\",\"items\":[";
   for (size_t i = 0; i < slice.parts.size(); ++i) {
     const Part& part = slice.parts[i];
@@ -89,7 +89,7 @@ class Rank {
     LS_ASSIGN_OR_RETURN(consumer_, Consumer::Open(std::move(stream), options, deadline()));
     Report("open");
     while (true) {
-      LS_ASSIGN_OR_RETURN(std::optional<ConsumedSlice> slice, consumer_->Next(deadline()));
+      LS_ASSIGN_OR_RETURN(std::optional<ConsumedStep> slice, consumer_->Next(deadline()));
       if (!slice) break;
       LS_RETURN_IF_ERROR(Consume(*slice));
     }
@@ -99,14 +99,14 @@ class Rank {
   }
 
  private:
-  Status Consume(const ConsumedSlice& slice) {
+  Status Consume(const ConsumedStep& slice) {
     auto seen = Describe(slice);
     if (!seen.ok()) {
       return seen.status().WithContext("step " + std::to_string(slice.step));
     }
     LS_RETURN_IF_ERROR(log_.Append(seen->line));
     wrong_hashes_ += seen->wrong_hashes;
-    loss_ = EmulatedTrainingStep(slice.slice.payload.bytes());
+    loss_ = EmulatedTrainingStep(slice.slice().payload.bytes());
     if (consumer_->position() % save_steps_ == 0) LS_RETURN_IF_ERROR(Save());
     if (runtime_->Now() - reported_ >= kProgressInterval) Report("progress");
     return lakestream::OkStatus();

@@ -19,9 +19,9 @@ namespace {
 
 using namespace lakestream;
 
-void Print(const ConsumedSlice& next) {
+void Print(const ConsumedStep& next) {
   int64_t number = -1;
-  if (const TensorView* tensor = next.slice.Find("number")) {
+  if (const TensorView* tensor = next.slice().Find("number")) {
     std::memcpy(&number, tensor->data.data(), sizeof number);
   }
   std::printf("step %ju: %jd\n", static_cast<uintmax_t>(next.step), static_cast<intmax_t>(number));
@@ -38,9 +38,9 @@ Status Consume(const std::string& uri, uint32_t rank, Step start) {
   options.start_step = start;  // what position() said when the training state was saved
   LS_ASSIGN_OR_RETURN(auto consumer, Consumer::Open(stream, options, deadline));
   while (true) {
-    LS_ASSIGN_OR_RETURN(std::optional<ConsumedSlice> next, consumer->Next(deadline));
+    LS_ASSIGN_OR_RETURN(std::optional<ConsumedStep> next, consumer->Next(deadline));
     if (!next) return OkStatus();  // the stream is sealed and was read to its end
-    Print(*next);                  // next->step, next->slice.Find("number"): checked, no copy
+    Print(*next);                  // next->step, next->slice().Find("number"): checked, no copy
   }
   // [/consumer]
 }

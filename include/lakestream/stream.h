@@ -30,6 +30,10 @@ struct StreamSpec {
   // Storage of slices: 0 = as they are, 1..19 = zstd of that level (a slice that does not shrink
   // stays raw).
   int zstd_level = 0;
+  // Each slice holds a declared number of samples, a multiple of this (metadata
+  // "lakestream.samples", docs/format/tgb.md), so that jobs of up to this many times the mesh's DP
+  // size can share them out. 0: slices are whole.
+  uint32_t samples_multiple = 0;
   // L: how long anything that is given up stays in place before reclamation removes it, by the
   // store's clock. Longer than any request, pause or read under way may take; at least a second.
   std::chrono::milliseconds reclaim_grace = std::chrono::hours(1);

@@ -66,6 +66,7 @@ struct SliceView {
   Buffer payload;
   std::vector<TensorView> tensors;  // in the order of their bytes
   SliceMetadata metadata;
+  Buffer derived;  // memory of tensors that are not in the payload: offsets of a part of a slice
   const TensorView* Find(std::string_view name) const;  // null if there is none
 };
 // Checks every length and offset; kDataLoss with the reason if the payload is not valid

@@ -53,7 +53,7 @@ class ConsumerActor {
 
   Status ReadToTheEnd() {
     while (true) {
-      Result<std::optional<ConsumedSlice>> next = consumer_->Next(Soon());
+      Result<std::optional<ConsumedStep>> next = consumer_->Next(Soon());
       if (!next.ok()) {
         const Code code = next.status().code();
         const bool corrupt = code == Code::kDataLoss &&
@@ -70,13 +70,13 @@ class ConsumerActor {
     }
   }
 
-  void Record(const ConsumedSlice& slice) {
+  void Record(const ConsumedStep& slice) {
     SliceRead read;
     read.reader = reader_;
     read.at = world_.scheduler.now();
     read.step = slice.step;
-    read.item = IdentifySlice(slice.slice.payload);
-    read.intact = read.item && slice.slice.payload.text() ==
+    read.item = IdentifySlice(slice.slice().payload);
+    read.intact = read.item && slice.slice().payload.text() ==
                                    SlicePayload(world_.options.items, *read.item, dp_, cp_).text();
     world_.history.reads.push_back(read);
     ++steps_;

@@ -40,7 +40,7 @@ Status ReadSteps(Session& session, const Options& options, Consumer& consumer, O
     outcome.waits_s.push_back(SecondsBetween(asked, session.runtime->Now()));
     if (options.check) {
       const Status right =
-          CheckSynthetic((*next)->slice, options.consumer.dp_index, options.consumer.cp_index);
+          CheckSynthetic((*next)->slice(), options.consumer.dp_index, options.consumer.cp_index);
       if (!right.ok())
         PrintMessage("step " + std::to_string((*next)->step) + ": " + right.message());
       outcome.wrong += !right.ok();

@@ -15,12 +15,16 @@
 #include "base/mutex.h"
 #include "base/text.h"
 #include "consumer/buffer_pool.h"
-#include "consumer/prefetch_queue.h"
+#include "consumer/job_share.h"
+#include "consumer/lanes.h"
+#include "consumer/run_reporter.h"
 #include "consumer/slice_reader.h"
+#include "lakestream/lifecycle.h"
 #include "ledger/step_index.h"
 #include "runtime/backoff.h"
 #include "store/metered_store.h"
 #include "stream/ledger_context.h"
+#include "tgb/samples.h"
 
 namespace lakestream {
 namespace {
@@ -28,6 +32,8 @@ namespace {
 // Small slices of one object that lie side by side are read together up to this.
 constexpr uint64_t kRunBytesMax = 1ull << 20;
 constexpr Duration kRequestTime = std::chrono::seconds(60);
+// A reader for a run looks this often whether the run is over, even if it knows steps enough.
+constexpr Duration kLookInterval = std::chrono::seconds(10);
 // A reader that waits so long for bytes wants deeper read-ahead. Shorter waits are the scheduler's.
 constexpr Duration kLongWait = std::chrono::milliseconds(10);
 // Memory that the pool may keep beside the prefetch bound: the slice in the user's hands, and
@@ -41,20 +47,25 @@ bool IsTransient(const Status& status) {
 
 class ConsumerImpl final : public Consumer {
  public:
-  ConsumerImpl(std::shared_ptr<Stream> stream, const ConsumerOptions& options)
+  ConsumerImpl(std::shared_ptr<Stream> stream, const ConsumerOptions& options,
+               const JobShare& share)
       : stream_(std::move(stream)),
         options_(options),
+        share_(share),
         store_(stream_->shared_store()),
         follower_(ContextOf(*stream_, store_)),
         index_(follower_),
         pool_(options.prefetch_bytes + kPoolSlackBytes),
-        reader_(follower_.context(), options.dp_index, options.cp_index, &pool_),
         front_changed_(stream_->runtime().NewCondition()),
         slots_planned_(stream_->runtime().NewCondition()),
         scout_wanted_(stream_->runtime().NewCondition()),
         stopped_(stream_->runtime().NewCondition()),
-        queue_(options.start_step, options.fetches_max + 1, std::max(options.prefetch_steps, 1u),
-               options.prefetch_bytes) {
+        lanes_(share.slices, options.start_step, options.fetches_max + 1,
+               std::max(options.prefetch_steps, 1u), options.prefetch_bytes) {
+    for (uint32_t i = 0; i < share.slices; ++i) {
+      readers_.push_back(
+          std::make_unique<SliceReader>(follower_.context(), share.first_dp + i, share.cp, &pool_));
+    }
     follower_.set_observer(
         [this](const ReadRecord&, const State&, const std::vector<IndexPage>& pages) {
           for (const IndexPage& page : pages) index_.Remember(page);
@@ -75,12 +86,23 @@ class ConsumerImpl final : public Consumer {
   }
 
   Status Start(const Deadline& deadline) {
+    if (options_.run) {
+      const ConsumerRun& run = *options_.run;
+      LS_RETURN_IF_ERROR(
+          AttachRun(*stream_, {run.job, run.run, run.ranks, options_.start_step}, deadline));
+    }
     LS_RETURN_IF_ERROR(follower_.Start(deadline));
+    LS_RETURN_IF_ERROR(CheckStillServed(follower_.state()));
     {
       MutexLock lock(mutex_);
       TakeHead();
     }
     Runtime& runtime = stream_->runtime();
+    look_at_ = runtime.Now() + kLookInterval;
+    if (options_.run) {
+      reporter_ =
+          std::make_unique<RunReporter>(follower_.context(), *options_.run, options_.start_step);
+    }
     threads_.push_back(runtime.Spawn("scout", [this] { Scout(); }));
     for (uint32_t i = 0; i < std::max(options_.fetches_max, 1u); ++i) {
       threads_.push_back(runtime.Spawn("fetcher", [this] { Fetch(); }));
@@ -88,22 +110,40 @@ class ConsumerImpl final : public Consumer {
     return OkStatus();
   }
 
-  Result<std::optional<ConsumedSlice>> Next(const Deadline& deadline) override {
+  Result<std::optional<ConsumedStep>> Next(const Deadline& deadline) override {
     MutexLock lock(mutex_);
     LS_ASSIGN_OR_RETURN(const bool ready, WaitForFront(deadline));
-    if (!ready) return std::optional<ConsumedSlice>();
-    const Step step = queue_.front_step();
-    ConsumedSlice consumed{step, queue_.PopFront()};
+    if (!ready) return std::optional<ConsumedStep>();
+    const Step step = lanes_.front_step();
+    ConsumedStep consumed{step, lanes_.PopFront()};
     ++stats_.steps;
-    stats_.slice_bytes += consumed.slice.payload.size();
-    if (queue_.CanTake()) slots_planned_->NotifyOne();
-    if (queue_.is_short_of_planned()) scout_wanted_->NotifyAll();
+    for (const SliceView& slice : consumed.slices) stats_.slice_bytes += slice.payload.size();
+    if (reporter_) reporter_->SetRead(step + 1);
+    if (lanes_.CanTake()) slots_planned_->NotifyOne();
+    if (lanes_.is_short_of_planned()) scout_wanted_->NotifyAll();
     return std::optional(std::move(consumed));
   }
 
   Step position() const override {
     MutexLock lock(mutex_);
-    return queue_.front_step();
+    return lanes_.front_step();
+  }
+
+  Status SetDurable(Step step) override {
+    if (!reporter_) {
+      return FailedPreconditionError(
+          "a durable position is a run's: open the consumer with ConsumerOptions::run");
+    }
+    if (step > position()) {
+      return InvalidArgumentError(
+          Str("step ", step, " cannot be durable: this rank reads step ", position(), " next"));
+    }
+    reporter_->SetDurable(step);
+    return OkStatus();
+  }
+
+  Status Close(const Deadline& deadline) override {
+    return reporter_ ? reporter_->Flush(deadline) : OkStatus();
   }
 
   ConsumerStats stats() const override {
@@ -112,7 +152,7 @@ class ConsumerImpl final : public Consumer {
     ConsumerStats stats = stats_;
     stats.bytes_read = counts.bytes_read;
     stats.requests = counts.requests();
-    stats.rereads = reader_.rereads();
+    for (const auto& reader : readers_) stats.rereads += reader->rereads();
     return stats;
   }
 
@@ -122,13 +162,13 @@ class ConsumerImpl final : public Consumer {
     Runtime& runtime = stream_->runtime();
     const TimePoint began = runtime.Now();
     while (true) {
-      if (queue_.front_ready()) break;
-      if (queue_.front_failed()) {
-        const Status failure = queue_.TakeFrontFailure();
+      if (lanes_.front_ready()) break;
+      if (lanes_.front_failed()) {
+        const Status failure = lanes_.TakeFrontFailure();
         slots_planned_->NotifyOne();
         return failure;
       }
-      if (sealed_ && queue_.front_step() >= stats_.next_committed_step) return false;
+      if (sealed_ && lanes_.front_step() >= stats_.next_committed_step) return false;
       if (!scout_failure_.ok()) {
         const Status failure = std::exchange(scout_failure_, OkStatus());
         scout_wanted_->NotifyAll();
@@ -138,7 +178,7 @@ class ConsumerImpl final : public Consumer {
         return CheckDeadline(runtime, deadline, WhatIsAwaited());
       }
       const TimePoint look = runtime.Now() + std::chrono::milliseconds(100);
-      next_waits_for_bytes_ = queue_.front_step() < stats_.next_committed_step;
+      next_waits_for_bytes_ = lanes_.front_step() < stats_.next_committed_step;
       next_waits_since_ = began;
       front_changed_->WaitUntil(mutex_,
                                 deadline.cancel ? std::min(deadline.at, look) : deadline.at);
@@ -149,7 +189,7 @@ class ConsumerImpl final : public Consumer {
   }
 
   std::string WhatIsAwaited() const LS_REQUIRES(mutex_) {
-    const Step step = queue_.front_step();
+    const Step step = lanes_.front_step();
     std::string text =
         step < stats_.next_committed_step
             ? Str("waiting for the bytes of step ", step)
@@ -164,6 +204,21 @@ class ConsumerImpl final : public Consumer {
     stats_.next_committed_step = follower_.state().next_step;
     sealed_ = follower_.state().sealed;
     front_changed_->NotifyAll();
+  }
+
+  // Whether the stream still has this reader.
+  Status CheckStillServed(const State& state) const {
+    if (state.closed) return BranchClosedError(follower_.context());
+    if (!options_.run) return OkStatus();
+    const ConsumerRun& own = *options_.run;
+    const auto row = state.runs.find(own.job);
+    if (row != state.runs.end() && row->second.run == own.run) return OkStatus();
+    return FailedPreconditionError(
+        Str("run ", own.run, " of job ", own.job, " is over: ",
+            row == state.runs.end() ? "it was detached, perhaps for want of a sign of life"
+                                    : Str("run ", row->second.run, " has replaced it"),
+            "; its steps may be trimmed now. Start a new run"),
+        Reason::kRunOver);
   }
 
   bool TakeHeadIfNew() {
@@ -206,50 +261,67 @@ class ConsumerImpl final : public Consumer {
     }
   }
 
-  // Until more slots should be planned; false when it is time to stop. A sealed stream that is
-  // planned to its end needs no scout any more.
+  // Until more slots should be planned, or a look is due; false when it is time to stop. A sealed
+  // stream that is planned to its end needs no scout any more, but a run's reader looks on.
   bool WaitUntilScoutIsNeeded() {
     MutexLock lock(mutex_);
     while (!stopping_) {
-      const bool at_end = sealed_ && queue_.next_step() >= stats_.next_committed_step;
-      filling_ = queue_.is_short_of_planned() || (filling_ && !queue_.has_enough_planned());
-      if (!at_end && filling_) return true;
-      scout_wanted_->Wait(mutex_);
+      const bool at_end = sealed_ && lanes_.next_step() >= stats_.next_committed_step;
+      filling_ = lanes_.is_short_of_planned() || (filling_ && !lanes_.has_enough_planned());
+      if ((!at_end && filling_) || LookIsDue()) return true;
+      if (options_.run) {
+        scout_wanted_->WaitUntil(mutex_, look_at_);
+      } else {
+        scout_wanted_->Wait(mutex_);
+      }
     }
     return false;
   }
 
-  // Plans the next steps, to the end of their data object, or polls for them once.
+  bool LookIsDue() const { return options_.run && stream_->runtime().Now() >= look_at_; }
+
+  // Plans the next steps, as far as they lie in one data object, or polls for them once.
   Status PlanNextSteps() {
     const Deadline deadline = After(stream_->runtime(), kRequestTime, &cancel_);
+    if (LookIsDue()) LS_RETURN_IF_ERROR(Look(deadline).status());
     const Step step = NextToPlan();
     if (step >= follower_.state().next_step) return Poll(deadline);
     LS_ASSIGN_OR_RETURN(StepPlace place, index_.Locate(step, deadline));
-    std::vector<SlicePlace> slices;
-    for (; place.tgb_ordinal < place.entry->tgb_count(); ++place.step, ++place.tgb_ordinal) {
-      slices.push_back(reader_.Find(place));
+    std::vector<std::vector<SlicePlace>> steps;
+    for (; place.step < place.end_step; ++place.step, ++place.tgb_ordinal) {
+      std::vector<SlicePlace>& slices = steps.emplace_back();
+      for (const auto& reader : readers_) slices.push_back(reader->Find(place));
     }
     MutexLock lock(mutex_);
-    for (SlicePlace& slice : slices) queue_.Plan(std::move(slice));
+    for (std::vector<SlicePlace>& slices : steps) lanes_.Plan(std::move(slices));
     slots_planned_->NotifyOne();
     return OkStatus();
   }
 
   Step NextToPlan() {
     MutexLock lock(mutex_);
-    return queue_.next_step();
+    return lanes_.next_step();
+  }
+
+  // Reads what is new in the log: whether anything is.
+  Result<bool> Look(const Deadline& deadline) {
+    const Status caught_up = follower_.CatchUp(deadline);
+    // What was folded before a failure counts.
+    const bool is_new = TakeHeadIfNew();
+    LS_RETURN_IF_ERROR(caught_up);
+    look_at_ = stream_->runtime().Now() + kLookInterval;
+    LS_RETURN_IF_ERROR(CheckStillServed(follower_.state()));
+    return is_new;
   }
 
   // Looks for new versions; without any, rests longer each time, so that an idle stream costs
   // little.
   Status Poll(const Deadline& deadline) {
-    const Status caught_up = follower_.CatchUp(deadline);
-    // What was folded before a failure counts.
-    if (TakeHeadIfNew()) {
+    LS_ASSIGN_OR_RETURN(const bool is_new, Look(deadline));
+    if (is_new) {
       poll_interval_ = options_.poll_min;
-      return caught_up;
+      return OkStatus();
     }
-    LS_RETURN_IF_ERROR(caught_up);
     // A quarter of jitter, so that many ranks do not poll in step.
     const double jitter = 0.75 + 0.5 * RandomUnit(stream_->runtime());
     Rest(stream_->runtime().Now() +
@@ -268,26 +340,47 @@ class ConsumerImpl final : public Consumer {
   void Fetch() {
     Backoff backoff(std::chrono::milliseconds(50), std::chrono::seconds(5));
     while (true) {
-      const PrefetchQueue::Run run = NextRun();
+      const Lanes::Run run = NextRun();
       if (run.slices.empty()) return;
-      auto slices = reader_.Read(run.slices, After(stream_->runtime(), kRequestTime, &cancel_));
+      auto slices = Read(run, After(stream_->runtime(), kRequestTime, &cancel_));
       const bool again = !slices.ok() && IsTransient(slices.status());
       {
         MutexLock lock(mutex_);
         if (slices.ok()) {
-          queue_.SetReady(run.first_step, *std::move(slices));
+          lanes_.SetReady(run, *std::move(slices));
           backoff.Reset();
         } else if (again) {
           trouble_ = slices.status().message();
-          queue_.SetPlanned(run.first_step, run.slices.size());
+          lanes_.SetPlanned(run);
         } else {
-          queue_.SetFailed(run.first_step, run.slices.size(), slices.status());
+          lanes_.SetFailed(run, slices.status());
         }
-        if (queue_.front_ready() || queue_.front_failed()) front_changed_->NotifyAll();
+        if (lanes_.front_ready() || lanes_.front_failed()) front_changed_->NotifyAll();
         if (!slices.ok()) slots_planned_->NotifyAll();
       }
       if (again && !Rest(stream_->runtime().Now() + backoff.NextDelay(stream_->runtime()))) return;
     }
+  }
+
+  Result<std::vector<SliceView>> Read(const Lanes::Run& run, const Deadline& deadline) {
+    auto slices = readers_[run.lane]->Read(run.slices, deadline);
+    if (slices.status().code() == Code::kNotFound)
+      return WhyGone(run.first_step, slices.status(), deadline);
+    if (!slices.ok() || share_.parts == 1) return slices;
+    for (SliceView& slice : *slices) {
+      LS_ASSIGN_OR_RETURN(slice, SelectSamples(std::move(slice), share_.part, share_.parts));
+    }
+    return slices;
+  }
+
+  // An object that is not there was trimmed and reclaimed, or it is lost: the newest state says.
+  Status WhyGone(Step step, const Status& missing, const Deadline& deadline) {
+    Follower newest(follower_.context());
+    LS_RETURN_IF_ERROR(newest.Start(deadline));
+    LS_RETURN_IF_ERROR(CheckStillServed(newest.state()));
+    const Step trim_step = newest.state().trim_step;
+    if (step < trim_step) return TrimmedError(newest.context(), step, trim_step);
+    return DataLossError(missing.message());
   }
 
   bool NextHasWaitedLong() const LS_REQUIRES(mutex_) {
@@ -295,16 +388,16 @@ class ConsumerImpl final : public Consumer {
   }
 
   // The next slots to be read; none when it is time to stop.
-  PrefetchQueue::Run NextRun() {
+  Lanes::Run NextRun() {
     MutexLock lock(mutex_);
     while (!stopping_) {
-      PrefetchQueue::Run run = queue_.TakeRun(kRunBytesMax);
+      Lanes::Run run = lanes_.TakeRun(kRunBytesMax);
       if (!run.slices.empty()) {
-        if (queue_.CanTake()) slots_planned_->NotifyOne();  // there is work for one more
+        if (lanes_.CanTake()) slots_planned_->NotifyOne();  // there is work for one more
         return run;
       }
       // Idle while Next() waits for bytes: had they been asked for earlier, it would not.
-      if (NextHasWaitedLong() && queue_.Deepen()) continue;
+      if (NextHasWaitedLong() && lanes_.Deepen()) continue;
       slots_planned_->Wait(mutex_);
     }
     return {};
@@ -312,6 +405,7 @@ class ConsumerImpl final : public Consumer {
 
   const std::shared_ptr<Stream> stream_;
   const ConsumerOptions options_;
+  const JobShare share_;
   MeteredStore store_;  // counts what this consumer asks for
   CancelToken cancel_;
 
@@ -319,16 +413,18 @@ class ConsumerImpl final : public Consumer {
   Follower follower_;
   StepIndex index_;
   Duration poll_interval_ = options_.poll_min;
+  TimePoint look_at_;
 
   BufferPool pool_;
-  SliceReader reader_;
+  std::vector<std::unique_ptr<SliceReader>> readers_;  // one a lane
+  std::unique_ptr<RunReporter> reporter_;              // null without a run
 
   mutable Mutex mutex_;
   std::unique_ptr<Condition> front_changed_;  // for Next(): the front slot, the head, a failure
   std::unique_ptr<Condition> slots_planned_;  // for fetchers
   std::unique_ptr<Condition> scout_wanted_;   // for the scout: room in the queue
   std::unique_ptr<Condition> stopped_;        // for whoever rests
-  PrefetchQueue queue_ LS_GUARDED_BY(mutex_);
+  Lanes lanes_ LS_GUARDED_BY(mutex_);
   ConsumerStats stats_ LS_GUARDED_BY(mutex_);
   bool filling_ LS_GUARDED_BY(mutex_) = true;
   bool next_waits_for_bytes_ LS_GUARDED_BY(mutex_) = false;  // of a step that is committed
@@ -341,19 +437,10 @@ class ConsumerImpl final : public Consumer {
   std::vector<std::unique_ptr<Thread>> threads_;
 };
 
-Status CheckPosition(const StreamInfo& info, const ConsumerOptions& options) {
-  const Mesh& mesh = info.spec.mesh;
-  if (options.mesh && *options.mesh != mesh) {
-    return FailedPreconditionError(
-        Str("the stream has a mesh of dp ", mesh.dp, " x cp ", mesh.cp, ", the job one of ",
-            options.mesh->dp, " x ", options.mesh->cp),
-        Reason::kMeshMismatch);
-  }
-  if (options.dp_index < mesh.dp && options.cp_index < mesh.cp) return OkStatus();
-  return InvalidArgumentError(Str("position (dp ", options.dp_index, ", cp ", options.cp_index,
-                                  ") is outside the stream's mesh of dp ", mesh.dp, " x cp ",
-                                  mesh.cp, "; positions count from 0"),
-                              Reason::kMeshMismatch);
+Status CheckRun(const ConsumerRun& run) {
+  if (run.rank < run.ranks) return OkStatus();
+  return InvalidArgumentError(
+      Str("rank ", run.rank, " is outside the ", run.ranks, " ranks of job ", run.job));
 }
 
 }  // namespace
@@ -361,8 +448,9 @@ Status CheckPosition(const StreamInfo& info, const ConsumerOptions& options) {
 Result<std::unique_ptr<Consumer>> Consumer::Open(std::shared_ptr<Stream> stream,
                                                  const ConsumerOptions& options,
                                                  const Deadline& deadline) {
-  LS_RETURN_IF_ERROR(CheckPosition(stream->info(), options));
-  auto consumer = std::make_unique<ConsumerImpl>(std::move(stream), options);
+  LS_ASSIGN_OR_RETURN(const JobShare share, ShareOf(stream->info().spec, options));
+  if (options.run) LS_RETURN_IF_ERROR(CheckRun(*options.run));
+  auto consumer = std::make_unique<ConsumerImpl>(std::move(stream), options, share);
   LS_RETURN_IF_ERROR(consumer->Start(deadline));
   return std::unique_ptr<Consumer>(std::move(consumer));
 }

@@ -60,7 +60,7 @@ class ConsumerTest : public ::testing::Test {
       if (!next.ok() || !*next) break;
       EXPECT_EQ((*next)->step, expected++);
       EXPECT_EQ(consumer.position(), expected);
-      const auto values = TinyStream::Values((*next)->slice);
+      const auto values = TinyStream::Values((*next)->slice());
       EXPECT_EQ(values.at(1), static_cast<int>(dp));
       items.push_back(values.at(0));
     }
@@ -104,7 +104,7 @@ TEST_F(ConsumerTest, AWaitingReaderGetsStepsAsTheyAreCommitted) {
     ASSERT_TRUE(producer->Flush(tiny_.Soon()).ok());
     auto next = consumer->Next(tiny_.Soon());
     ASSERT_TRUE(next.ok() && *next) << next.status();
-    EXPECT_EQ(TinyStream::Values((*next)->slice).at(0), item);
+    EXPECT_EQ(TinyStream::Values((*next)->slice()).at(0), item);
   }
 }
 
@@ -167,7 +167,7 @@ TEST_F(ConsumerTest, OneDamagedSliceFailsAlone) {
   for (int item = 0; item < 5; ++item) {
     auto next = consumer->Next(tiny_.Soon());
     ASSERT_TRUE(next.ok() && *next) << next.status();
-    EXPECT_EQ(TinyStream::Values((*next)->slice).at(0), item);
+    EXPECT_EQ(TinyStream::Values((*next)->slice()).at(0), item);
   }
   EXPECT_EQ(consumer->Next(tiny_.Soon()).status().reason(), Reason::kChecksum);
   EXPECT_EQ(consumer->Next(tiny_.Soon()).status().reason(), Reason::kChecksum);

@@ -45,6 +45,8 @@ class PrefetchQueue {
   Run TakeRun(uint64_t run_bytes_max);
   // Whether TakeRun() has something to give.
   bool CanTake() const;
+  // The step that it would begin with.
+  Step next_to_take() const { return front_step_ + FirstPlanned(); }
   // Doubles the depth, up to the bounds. To be called when the reader waits and a fetcher has
   // nothing to do. Whether there is something to take now.
   bool Deepen() {

@@ -30,9 +30,12 @@ Result<std::vector<SliceView>> SliceReader::Read(std::span<const SlicePlace> sli
   auto read =
       context_.store.Get(KeyOf(slices.front()), {.range = all, .allocator = allocator_}, deadline);
   if (!read.ok()) {
-    if (read.status().code() == Code::kNotFound || read.status().code() == Code::kInvalidArgument) {
-      return DataLossError(Str(Where(context_, slices.front()),
-                               ": the data object is missing or too short (",
+    if (read.status().code() == Code::kNotFound) {
+      return NotFoundError(Str(Where(context_, slices.front()),
+                               ": the data object is missing; run 'lakestream verify'"));
+    }
+    if (read.status().code() == Code::kInvalidArgument) {
+      return DataLossError(Str(Where(context_, slices.front()), ": the data object is too short (",
                                read.status().message(), "); run 'lakestream verify'"));
     }
     return read.status();

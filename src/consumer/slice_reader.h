@@ -28,7 +28,7 @@ class SliceReader {
 
   // Reads consecutive frames of one object with one ranged GET, verifies and decodes each. A frame
   // that fails its checks is read once more by itself; then kDataLoss naming step, object and
-  // offset.
+  // offset. kNotFound: the object is not there, lost or trimmed.
   Result<std::vector<SliceView>> Read(std::span<const SlicePlace> slices, const Deadline& deadline);
 
   uint64_t rereads() const { return rereads_; }

@@ -61,7 +61,9 @@ Result<StepIndex*> StepIndex::ParentIndex(const Deadline& deadline) {
 Result<StepPlace> StepIndex::Find(Step step, const Deadline& deadline) {
   if (step < follower_.context().info.branch.fork_step) {
     LS_ASSIGN_OR_RETURN(StepIndex* const parent, ParentIndex(deadline));
-    return parent->Find(step, deadline);
+    LS_ASSIGN_OR_RETURN(StepPlace place, parent->Find(step, deadline));
+    place.end_step = std::min(place.end_step, follower_.context().info.branch.fork_step);
+    return place;
   }
   const State& state = follower_.state();
   if (step >= state.next_step) {
@@ -110,7 +112,7 @@ StepPlace StepIndex::PlaceIn(const PlacedEntry& placed, Step step) {
     last_entry_ = std::make_shared<const Entry>(placed.entry);
   }
   return {step, static_cast<uint32_t>(step - placed.first_step), last_entry_,
-          follower_.context().branch()};
+          follower_.context().branch(), placed.end_step()};
 }
 
 Result<IndexPage> BuildIndexPage(const LedgerContext& context, const State& state,

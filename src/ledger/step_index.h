@@ -22,6 +22,9 @@ struct StepPlace {
   uint32_t tgb_ordinal = 0;            // in the data object
   std::shared_ptr<const Entry> entry;  // the object that holds it
   std::string branch;                  // that published it
+  // Steps from here to this one (not included) lie in the same object, one after the other. On a
+  // branch, an object of the parent may go on past the fork.
+  Step end_step = 0;
 };
 
 class StepIndex {

@@ -174,7 +174,7 @@ TEST_F(LifecycleTest, ABranchSharesWhatLiesBelowItsForkAndGoesItsOwnWay) {
       auto next = (*consumer)->Next(tiny_.Soon());
       EXPECT_TRUE(next.ok()) << next.status();
       if (!next.ok()) break;
-      read.push_back(TinyStream::Values((*next)->slice).at(0));
+      read.push_back(TinyStream::Values((*next)->slice()).at(0));
     }
     return read;
   };

@@ -15,6 +15,7 @@ using Json = nlohmann::json;
 
 constexpr size_t kSlicesMax = 8192;     // so that any slice table fits into a commit record
 constexpr size_t kProducersMax = 4096;  // declared ones
+constexpr uint32_t kSamplesMultipleMax = 65536;
 constexpr uint64_t kGraceMaxMs = 10ull * 365 * 24 * 3600 * 1000;
 
 int HexDigit(char c) {
@@ -107,6 +108,9 @@ Status ValidateSpec(const StreamSpec& spec) {
   if (spec.zstd_level < 0 || spec.zstd_level > 19) {
     return InvalidArgumentError("zstd_level must be 0 (none) to 19");
   }
+  if (spec.samples_multiple > kSamplesMultipleMax) {
+    return InvalidArgumentError(Str("samples_multiple must be 0 (none) to ", kSamplesMultipleMax));
+  }
   const int64_t grace_ms = spec.reclaim_grace.count();
   if (grace_ms < 1000 || static_cast<uint64_t>(grace_ms) > kGraceMaxMs) {
     return InvalidArgumentError("reclaim_grace must be one second to ten years");
@@ -125,6 +129,7 @@ std::string EncodeStreamJson(const StreamInfo& info) {
       {"snapshot_interval", info.spec.snapshot_interval},
       {"index_page_steps", info.spec.index_page_steps},
       {"zstd_level", info.spec.zstd_level},
+      {"samples_multiple", info.spec.samples_multiple},
       {"reclaim_grace_ms", info.spec.reclaim_grace.count()},
   };
   return json.dump(2) + "\n";
@@ -161,6 +166,8 @@ Result<StreamInfo> DecodeStreamJson(std::string_view text) {
   info.spec.index_page_steps =
       static_cast<uint32_t>(members.Number("index_page_steps", UINT32_MAX));
   info.spec.zstd_level = static_cast<int>(members.Number("zstd_level", 100));
+  info.spec.samples_multiple =
+      static_cast<uint32_t>(members.Number("samples_multiple", UINT32_MAX));
   info.spec.reclaim_grace = std::chrono::milliseconds(
       static_cast<int64_t>(members.Number("reclaim_grace_ms", kGraceMaxMs)));
   bool hex = info.uuid.size() == 32;

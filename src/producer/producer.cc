@@ -22,6 +22,7 @@
 #include "producer/session.h"
 #include "producer/uploader.h"
 #include "stream/ledger_context.h"
+#include "tgb/samples.h"
 
 namespace lakestream {
 namespace {
@@ -168,7 +169,22 @@ class ProducerImpl final : public Producer {
                                       kStateBytesMax, " are allowed; keep a cursor, not the data"),
                                   Reason::kTooLarge);
     }
-    return tgb.CheckComplete();
+    LS_RETURN_IF_ERROR(tgb.CheckComplete());
+    return CheckSliceSamples(tgb);
+  }
+
+  // What a later job could not share out must not become a step.
+  Status CheckSliceSamples(const Tgb& tgb) const {
+    const uint32_t multiple = stream_->info().spec.samples_multiple;
+    if (multiple == 0) return OkStatus();
+    for (uint32_t i = 0; i < tgb.slices().size(); ++i) {
+      LS_ASSIGN_OR_RETURN(const SliceView slice, DecodeSlice(*tgb.slices()[i]));
+      if (Status valid = CheckSamples(slice, multiple); !valid.ok()) {
+        return valid.WithContext(
+            Str("slice (dp ", i / tgb.mesh().cp, ", cp ", i % tgb.mesh().cp, ")"));
+      }
+    }
+    return OkStatus();
   }
 
   // Waits for any change, or the deadline; wakes now and then so that a cancellation is noticed.

@@ -1,3 +1,5 @@
+#include "tgb/ragged.h"
+
 #include <cstring>
 #include <utility>
 
@@ -6,8 +8,6 @@
 
 namespace lakestream {
 namespace {
-
-constexpr std::string_view kOffsetsSuffix = "#offsets";
 
 ConstBytes BytesOf(const std::vector<int64_t>& values) {
   return {reinterpret_cast<const uint8_t*>(values.data()), values.size() * sizeof(int64_t)};
@@ -32,12 +32,12 @@ std::vector<TensorView> StringTensors(const std::string& name, std::span<const s
   }
   return {
       {name, DType::kU8, {storage.values.size()}, storage.values},
-      {Str(name, kOffsetsSuffix), DType::kI64, {storage.offsets.size()}, BytesOf(storage.offsets)}};
+      {RaggedOffsetsName(name), DType::kI64, {storage.offsets.size()}, BytesOf(storage.offsets)}};
 }
 
 Result<std::vector<std::string>> ReadStrings(const SliceView& slice, std::string_view name) {
   const TensorView* values = slice.Find(name);
-  const TensorView* ends = slice.Find(Str(name, kOffsetsSuffix));
+  const TensorView* ends = slice.Find(RaggedOffsetsName(name));
   if (values == nullptr || ends == nullptr) {
     return NotFoundError(Str("the slice has no string field '", name, "'"));
   }

@@ -99,7 +99,7 @@ TEST_F(ProcessKillTest, C12_C15_KilledProducersWriteEveryItemOnce) {
       auto next = (*consumer)->Next(soon);
       ASSERT_TRUE(next.ok()) << next.status();
       if (!*next) break;
-      const TensorView& tensor = (*next)->slice.tensors.at(0);
+      const TensorView& tensor = (*next)->slice().tensors.at(0);
       uint64_t item = 0;
       std::memcpy(&item, tensor.data.data(), sizeof item);
       items.emplace_back(tensor.name, item);
