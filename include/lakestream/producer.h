@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "lakestream/lifecycle.h"
 #include "lakestream/stream.h"
 #include "lakestream/tgb.h"
 
@@ -28,6 +29,19 @@ struct ProducerOptions {
   Duration commit_interval = std::chrono::milliseconds(200);
   // Uploads of data objects under way at once.
   uint32_t uploads_max = 4;
+  // Back-pressure: nothing more is published while the stream is so far ahead of the slowest
+  // attached run, in steps or in stored bytes (by the mean size of a step); 0: no limit. What one
+  // commit carries may pass the limit. Then Write() blocks by pending_bytes_max. Finish and what
+  // other clients commit (checkpoints, trims, seals) are never held back.
+  uint64_t ahead_steps_max = 0;
+  uint64_t ahead_bytes_max = 0;
+  // A run without a sign of life for so long, by the store's clock, holds this producer back no
+  // more; a warning says so.
+  Duration run_timeout = std::chrono::minutes(10);
+  // Reclamation as a low-rate duty beside producing: a pass over the whole stream about this often
+  // (with jitter; any number of producers may do it). Zero: none.
+  Duration reclaim_interval = Duration::zero();
+  ReclaimOptions reclaim;
 };
 
 struct ProducerStats {
@@ -38,6 +52,7 @@ struct ProducerStats {
   uint64_t commit_attempts = 0;  // conditional puts sent
   uint64_t conflicts = 0;        // slots lost to others
   uint64_t undecided = 0;        // puts whose outcome had to be read back
+  uint64_t held_back = 0;        // attempts put off by back-pressure
   Version version = 0;           // newest version known
   Step next_step = 0;            // of the stream, at that version
 };

@@ -1,6 +1,7 @@
 #include "lifecycle/branch_pass.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 #include "ledger/step_index.h"
@@ -176,18 +177,12 @@ Status BranchPass::RemoveSmall(const Deadline& deadline) {
 Status BranchPass::EndWhatIsAbandoned(const Deadline& deadline) {
   if (closed() || options_.dry_run) return OkStatus();
   const int64_t now_ms = stored_.date_ms;
-  std::map<std::string, bool> quiet_jobs;
+  std::set<std::pair<std::string, std::string>> quiet_runs;
   if (options_.detach_after > Duration::zero()) {
     for (const auto& [job, row] : state().runs) {
       LS_ASSIGN_OR_RETURN(const RunProgress progress,
                           ReadProgress(ledger_.context(), job, row, deadline));
-      // Without any sign, the commit of its attach is the last one; its record shows when that was.
-      int64_t last_ms = progress.newest_ms;
-      if (last_ms == 0) {
-        auto head = stream_->store().Head(LogKey(name(), row.attached), deadline);
-        last_ms = head.ok() ? head->modified_ms : 0;
-      }
-      if (now_ms - last_ms >= ToMs(options_.detach_after)) quiet_jobs[row.run] = true;
+      if (progress.quiet_ms >= ToMs(options_.detach_after)) quiet_runs.insert({job, row.run});
     }
   }
   std::vector<std::string> ended;
@@ -207,7 +202,7 @@ Status BranchPass::EndWhatIsAbandoned(const Deadline& deadline) {
       ended.push_back(Str("pending checkpoint ", checkpoint));
     }
     for (const auto& [job, row] : now.runs) {
-      if (!quiet_jobs.contains(row.run)) continue;
+      if (!quiet_runs.contains({job, row.run})) continue;
       changes.push_back(DetachChange{job, row.run});
       ended.push_back(Str("run ", row.run, " of job ", job));
     }

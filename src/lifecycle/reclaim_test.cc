@@ -239,5 +239,16 @@ TEST_F(ReclaimTest, ADeadJobIsDetachedByRuleAndSaysSo) {
   EXPECT_TRUE(ListRuns(*tiny_.stream, tiny_.Soon())->empty());
 }
 
+// Two jobs may name their runs alike.
+TEST_F(ReclaimTest, OnlyTheDeadJobIsDetachedNotALivingOneWithARunOfTheSameName) {
+  Write(0, 4);
+  ASSERT_TRUE(AttachRun(*tiny_.stream, {"dead", "r1", 1, 0}, tiny_.Soon()).ok());
+  clock_->Advance(std::chrono::hours(4));
+  ASSERT_TRUE(AttachRun(*tiny_.stream, {"alive", "r1", 1, 0}, tiny_.Soon()).ok());
+  EXPECT_EQ(Pass({.detach_after = std::chrono::hours(3)}).ended,
+            (std::vector<std::string>{"run r1 of job dead"}));
+  ASSERT_EQ(ListRuns(*tiny_.stream, tiny_.Soon())->size(), 1u);
+}
+
 }  // namespace
 }  // namespace lakestream

@@ -2,6 +2,7 @@
 #include "lakestream/lifecycle.h"
 #include "ledger/ledger_writer.h"
 #include "ledger/step_index.h"
+#include "lifecycle/store_clock.h"
 #include "lifecycle/watermarks.h"
 #include "stream/ledger_context.h"
 
@@ -21,6 +22,7 @@ Status AttachRun(Stream& stream, const AttachOptions& options, const Deadline& d
   }
   LedgerWriter ledger(ContextOf(stream));
   LS_RETURN_IF_ERROR(ledger.Start(deadline));
+  LS_ASSIGN_OR_RETURN(const int64_t now_ms, StoreNowMs(stream.store(), deadline));
   const auto plan = [&](const State& state) -> Result<Changes> {
     const auto row = state.runs.find(options.job);
     if (row != state.runs.end() && row->second.run == options.run) {
@@ -39,7 +41,7 @@ Status AttachRun(Stream& stream, const AttachOptions& options, const Deadline& d
               ": the stream ends at step ", state.next_step),
           Reason::kStepNotYet);
     }
-    return Changes{AttachChange{options.job, options.run, options.ranks, options.start}};
+    return Changes{AttachChange{options.job, options.run, options.ranks, options.start, now_ms}};
   };
   return ledger.Commit(plan, deadline).status();
 }
@@ -63,9 +65,8 @@ Result<std::vector<RunInfo>> ListRuns(Stream& stream, const Deadline& deadline) 
   for (const auto& [job, row] : follower.state().runs) {
     LS_ASSIGN_OR_RETURN(const RunProgress progress,
                         ReadProgress(follower.context(), job, row, deadline));
-    const int64_t quiet_ms = progress.newest_ms > 0 ? progress.date_ms - progress.newest_ms : 0;
     runs.push_back({job, row.run, row.ranks, progress.ranks_reporting, row.start, progress.read,
-                    progress.durable, quiet_ms});
+                    progress.durable, progress.quiet_ms});
   }
   return runs;
 }

@@ -10,19 +10,20 @@ Result<RunProgress> ReadProgress(const LedgerContext& context, const std::string
   const std::string prefix = WatermarksPrefix(context.branch(), job, row.run);
   ListOptions options{.prefix = prefix};
   RunProgress progress;
+  int64_t last_sign_ms = row.attached_ms;
   std::map<uint32_t, Watermark> ranks;
   while (true) {
     LS_ASSIGN_OR_RETURN(const ListPage page, context.store.List(options, deadline));
-    progress.date_ms = page.date_ms;
     for (const ObjectInfo& object : page.objects) {
       const auto found = ParseWatermarkKey(object.key, prefix);
       if (!found || found->rank >= row.ranks) continue;
-      progress.newest_ms = std::max(progress.newest_ms, object.modified_ms);
+      last_sign_ms = std::max(last_sign_ms, object.modified_ms);
       // A rank that died between its put and its delete has left two: positions only grow.
       Watermark& watermark = ranks[found->rank];
       watermark.read = std::max(watermark.read, found->read);
       watermark.durable = std::max(watermark.durable, found->durable);
     }
+    progress.quiet_ms = std::max<int64_t>(page.date_ms - last_sign_ms, 0);
     if (!page.more || page.objects.empty()) break;
     options.start_after = page.objects.back().key;
   }

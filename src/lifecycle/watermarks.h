@@ -17,8 +17,7 @@ struct RunProgress {
   // Of the slowest rank; the run's start until all have reported.
   Step read = 0;
   Step durable = 0;
-  int64_t newest_ms = 0;  // the last sign of life, by the store's clock; 0: none
-  int64_t date_ms = 0;    // the store's clock now
+  int64_t quiet_ms = 0;  // since its attach or the last watermark of any rank, by the store's clock
 };
 // One LIST for each thousand ranks.
 Result<RunProgress> ReadProgress(const LedgerContext& context, const std::string& job,

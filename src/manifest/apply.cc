@@ -156,7 +156,7 @@ class Applier {
         (existing != state_.runs.end() && existing->second.run == attach.run)) {
       return Invalid("attach of job", attach.job);
     }
-    state_.runs[attach.job] = {attach.run, attach.ranks, attach.start, record_.version};
+    state_.runs[attach.job] = {attach.run, attach.ranks, attach.start, attach.time_ms};
     return OkStatus();
   }
 

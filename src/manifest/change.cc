@@ -87,12 +87,14 @@ void Encode(const AttachChange& attach, ByteWriter& body) {
   body.String(attach.run);
   body.Varint(attach.ranks);
   body.Varint(attach.start);
+  body.U64(static_cast<uint64_t>(attach.time_ms));
 }
 void Decode(ByteReader& body, const Mesh&, AttachChange& attach) {
   attach.job = ReadName(body);
   attach.run = ReadName(body);
   attach.ranks = ReadCount(body, kPartsMax);
   attach.start = body.Varint();
+  attach.time_ms = static_cast<int64_t>(body.U64());
 }
 
 void Encode(const DetachChange& detach, ByteWriter& body) {

@@ -98,6 +98,7 @@ struct AttachChange {
   std::string run;
   uint32_t ranks = 0;
   Step start = 0;
+  int64_t time_ms = 0;  // the store's clock
   bool operator==(const AttachChange&) const = default;
 };
 struct DetachChange {

@@ -84,7 +84,7 @@ void EncodeRow(const RunRow& row, ByteWriter& writer) {
   writer.String(row.run);
   writer.Varint(row.ranks);
   writer.Varint(row.start);
-  writer.Varint(row.attached);
+  writer.U64(static_cast<uint64_t>(row.attached_ms));
 }
 
 void DecodeRow(ByteReader& reader, RunRow& row) {
@@ -92,7 +92,7 @@ void DecodeRow(ByteReader& reader, RunRow& row) {
   const uint64_t ranks = reader.Varint();
   row.ranks = static_cast<uint32_t>(ranks);
   row.start = reader.Varint();
-  row.attached = reader.Varint();
+  row.attached_ms = static_cast<int64_t>(reader.U64());
   if (ranks > kPartsMax) reader.Fail();
 }
 

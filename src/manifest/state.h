@@ -45,7 +45,7 @@ struct RunRow {
   std::string run;
   uint32_t ranks = 0;
   Step start = 0;
-  Version attached = 0;
+  int64_t attached_ms = 0;  // by the store's clock
   bool operator==(const RunRow&) const = default;
 };
 

@@ -18,6 +18,7 @@
 #include "ledger/housekeeping.h"
 #include "manifest/stream_json.h"
 #include "pacing/interval_pace.h"
+#include "producer/back_pressure.h"
 #include "producer/object_queue.h"
 #include "producer/session.h"
 #include "producer/uploader.h"
@@ -43,8 +44,10 @@ class ProducerImpl final : public Producer {
         follower_(ContextOf(*stream_)),
         committer_(follower_),
         housekeeping_(follower_),
+        back_pressure_(follower_.context(), options_),
         pace_(options.commit_interval),
         changed_(stream_->runtime().NewCondition()),
+        stopped_(stream_->runtime().NewCondition()),
         queue_(stream_->info().spec.mesh, options.object_bytes_target) {
     follower_.set_observer(
         [this](const ReadRecord&, const State& state, const std::vector<IndexPage>& pages) {
@@ -69,6 +72,9 @@ class ProducerImpl final : public Producer {
     for (uint32_t i = 0; i < std::max(options_.uploads_max, 1u); ++i) {
       threads_.push_back(runtime.Spawn("uploader", [this] { Upload(); }));
     }
+    if (options_.reclaim_interval > Duration::zero()) {
+      threads_.push_back(runtime.Spawn("reclaimer", [this] { ReclaimNowAndThen(); }));
+    }
     return OkStatus();
   }
 
@@ -90,9 +96,10 @@ class ProducerImpl final : public Producer {
             Str("producer ", options_.name, " is finished or closed; open it again"));
       }
       if (has_room()) break;
-      LS_RETURN_IF_ERROR(CheckDeadline(
-          stream_->runtime(), deadline,
-          Str("producer ", options_.name, ": waiting until pending TGBs are committed")));
+      LS_RETURN_IF_ERROR(
+          CheckDeadline(stream_->runtime(), deadline,
+                        Str("producer ", options_.name,
+                            ": waiting until pending TGBs are committed", Trouble())));
       WaitForChange(deadline);
     }
     queue_.Add(std::move(tgb), std::move(state));
@@ -111,8 +118,7 @@ class ProducerImpl final : public Producer {
       LS_RETURN_IF_ERROR(
           CheckDeadline(stream_->runtime(), deadline,
                         Str("producer ", options_.name, ": flush: ", target - queue_.published(),
-                            " TGBs are not committed yet", last_trouble_.empty() ? "" : " (",
-                            last_trouble_, last_trouble_.empty() ? "" : ")")));
+                            " TGBs are not committed yet", Trouble())));
       WaitForChange(deadline);
     }
     return OkStatus();
@@ -187,6 +193,10 @@ class ProducerImpl final : public Producer {
     return OkStatus();
   }
 
+  std::string Trouble() const LS_REQUIRES(mutex_) {
+    return last_trouble_.empty() ? "" : Str(" (", last_trouble_, ")");
+  }
+
   // Waits for any change, or the deadline; wakes now and then so that a cancellation is noticed.
   void WaitForChange(const Deadline& deadline) LS_REQUIRES(mutex_) {
     const TimePoint look = stream_->runtime().Now() + std::chrono::milliseconds(100);
@@ -194,10 +204,12 @@ class ProducerImpl final : public Producer {
   }
 
   void Stop() {
+    reclaim_cancel_.Cancel();  // a pass may be broken off at any point
     {
       MutexLock lock(mutex_);
       stopping_ = true;
       changed_->NotifyAll();
+      stopped_->NotifyAll();
     }
     for (auto& thread : threads_) thread->Join();
     threads_.clear();
@@ -240,6 +252,7 @@ class ProducerImpl final : public Producer {
     while (WaitUntilDue()) {
       const TimePoint began = stream_->runtime().Now();
       const Deadline deadline{began + kAttemptTime, &cancel_};
+      if (IsHeldBack(deadline)) continue;
       auto outcome =
           committer_.TryCommit([this](const State& state) { return Plan(state); }, deadline);
       {
@@ -251,6 +264,28 @@ class ProducerImpl final : public Producer {
     if (session_.id > 0)
       housekeeping_.WriteHint(follower_.state().version, true,
                               After(stream_->runtime(), std::chrono::seconds(1), &cancel_));
+  }
+
+  // Asked before anything is published; a finish is not held back.
+  bool IsHeldBack(const Deadline& deadline) {
+    {
+      MutexLock lock(mutex_);
+      if (queue_.empty()) return false;
+    }
+    auto held = back_pressure_.WhatHolds(follower_.state(), deadline);
+    if (held.ok() && held->empty()) return false;
+    // While nothing is published nothing is folded either: see who has come and gone.
+    const Status caught_up = follower_.CatchUp(deadline);
+    MutexLock lock(mutex_);
+    ++stats_.held_back;
+    last_trouble_ = held.ok() ? *held : held.status().message();
+    for (const Status& status : {held.status(), caught_up}) {
+      if (!status.ok() && !IsTransient(status) && status.code() != Code::kCancelled) Fail(status);
+    }
+    retry_at_ = stream_->runtime().Now() +
+                std::chrono::milliseconds(static_cast<int64_t>(
+                    750 + 500 * RandomUnit(stream_->runtime())));  // producers do not go in step
+    return true;
   }
 
   // Blocks until an attempt should be made: something is uploaded and the pace (or a flush) asks
@@ -334,6 +369,36 @@ class ProducerImpl final : public Producer {
     changed_->NotifyAll();
   }
 
+  // ---- reclaimer thread
+
+  void ReclaimNowAndThen() {
+    Runtime& runtime = stream_->runtime();
+    const Deadline deadline{TimePoint::max(), &reclaim_cancel_};
+    while (Rest(Duration(static_cast<int64_t>(
+        static_cast<double>(options_.reclaim_interval.count()) * (0.5 + RandomUnit(runtime)))))) {
+      auto main = Stream::Open(stream_->shared_store(), stream_->shared_runtime(), deadline);
+      auto report = main.ok() ? Reclaim(**main, options_.reclaim, deadline)
+                              : Result<ReclaimReport>(main.status());
+      if (!report.ok()) {
+        if (report.status().code() == Code::kCancelled) return;
+        runtime.Log(LogLevel::kWarning, Str("producer ", options_.name, ": reclamation: ",
+                                            report.status().message(), "; it is tried again"));
+      } else if (report->removed() > 0 || !report->ended.empty()) {
+        runtime.Log(LogLevel::kInfo,
+                    Str("producer ", options_.name, ": reclaimed ", report->removed(), " objects, ",
+                        report->data_bytes, " bytes of data"));
+      }
+    }
+  }
+
+  // False when it is time to stop.
+  bool Rest(Duration duration) {
+    MutexLock lock(mutex_);
+    const TimePoint at = stream_->runtime().Now() + duration;
+    while (!stopping_ && stream_->runtime().Now() < at) stopped_->WaitUntil(mutex_, at);
+    return !stopping_;
+  }
+
   void UpdateStats() LS_REQUIRES(mutex_) {
     const CommitStats& commits = committer_.stats();
     stats_.commits = commits.commits;
@@ -348,15 +413,18 @@ class ProducerImpl final : public Producer {
   const ProducerOptions options_;
   OpenedSession session_;  // constant after Start()
   CancelToken cancel_;
+  CancelToken reclaim_cancel_;
 
   // Used by Start(), then by the publisher thread alone.
   Follower follower_;
   Committer committer_;
   Housekeeping housekeeping_;
+  BackPressure back_pressure_;
 
   mutable Mutex mutex_;
   IntervalPace pace_ LS_GUARDED_BY(mutex_);
   std::unique_ptr<Condition> changed_;
+  std::unique_ptr<Condition> stopped_;  // for whoever rests
   ObjectQueue queue_ LS_GUARDED_BY(mutex_);
   ProducerStats stats_ LS_GUARDED_BY(mutex_);
   Status failure_ LS_GUARDED_BY(mutex_);
