@@ -32,6 +32,7 @@ uint64_t Summary(const Result<ListPage>& result) {
   return result.ok() ? result->objects.size() + 1 : 0;
 }
 uint64_t Summary(const Result<bool>&) { return 1; }
+uint64_t Summary(const Result<uint64_t>& result) { return result.ok() ? *result + 1 : 0; }
 
 std::string Verdict(const Status& status) {
   if (status.ok()) return "ok";
@@ -234,6 +235,51 @@ Status SimStorage::ApplyDelete(const std::vector<std::string>& keys) {
   return OkStatus();
 }
 
+uint64_t SimStorage::ApplyStartUpload(const std::string& key) {
+  MutexLock lock(mutex_);
+  uploads_[++uploads_begun_] = {key, DateMs(), {}, false};
+  return uploads_begun_;
+}
+
+Result<bool> SimStorage::ApplyPutPart(uint64_t upload, uint32_t number, const Buffer& data) {
+  MutexLock lock(mutex_);
+  const auto found = uploads_.find(upload);
+  if (found == uploads_.end()) return NotFoundError("simulated: no such upload");
+  found->second.parts[number] = data;
+  return true;
+}
+
+Result<PutResult> SimStorage::ApplyComplete(uint32_t process, uint64_t upload,
+                                            const std::string& key) {
+  Buffer whole;
+  {
+    MutexLock lock(mutex_);
+    const auto found = uploads_.find(upload);
+    if (found == uploads_.end()) return StaleUploadEnded(key);
+    found->second.completed = true;
+    std::vector<ConstBytes> pieces;
+    for (const auto& [number, data] : found->second.parts) pieces.push_back(data.bytes());
+    whole = Gather(pieces);
+  }
+  return ApplyPut(process, key, whole, {});
+}
+
+void SimStorage::ApplyAbort(uint64_t upload) {
+  MutexLock lock(mutex_);
+  uploads_.erase(upload);
+}
+
+uint64_t SimStorage::ApplyAbortStale(const StaleUploadOptions& options) {
+  MutexLock lock(mutex_);
+  const auto is_stale = [&](const auto& entry) {
+    const SimPendingUpload& upload = entry.second;
+    return !upload.completed && !upload.parts.empty() && upload.key.starts_with(options.prefix) &&
+           upload.begun_ms < options.begun_before_ms;
+  };
+  if (!options.dry_run) return std::erase_if(uploads_, is_stale);
+  return static_cast<uint64_t>(std::count_if(uploads_.begin(), uploads_.end(), is_stale));
+}
+
 void SimStorage::FlipBit(GetResult& result) {
   if (result.data.empty()) return;
   std::vector<uint8_t> bytes(result.data.bytes().begin(), result.data.bytes().end());
@@ -418,8 +464,13 @@ Status SimStore::Delete(std::span<const std::string> keys, const Deadline& deadl
 // Parts travel like any request; the object appears when Complete() is applied.
 class SimUpload final : public Upload {
  public:
-  SimUpload(SimStore store, std::string key)
-      : store_(std::move(store)), key_(std::move(key)), parts_(std::make_shared<Parts>()) {}
+  SimUpload(SimStore store, uint64_t id, std::string key)
+      : store_(std::move(store)), id_(id), key_(std::move(key)) {}
+  ~SimUpload() override {
+    // A process outside of the simulation aborts what it drops; one inside leaves it, as if it had
+    // crashed: reclamation has to find it.
+    if (!store_.runtime_) (void)Abort(Deadline::Never());
+  }
 
   Status PutPart(uint32_t number, std::span<const ConstBytes> pieces,
                  const Deadline& deadline) override {
@@ -434,10 +485,8 @@ class SimUpload final : public Upload {
     }
     return store_
         .Call<bool>({StoreOp::kUpload, key_, true, false}, deadline,
-                    [parts = parts_, number, data = Gather(pieces)]() -> Result<bool> {
-                      MutexLock lock(parts->mutex);
-                      parts->by_number[number] = data;
-                      return true;
+                    [storage = store_.storage_, id = id_, number, data = Gather(pieces)] {
+                      return storage->ApplyPutPart(id, number, data);
                     })
         .status();
   }
@@ -451,37 +500,38 @@ class SimUpload final : public Upload {
             Str("upload of '", key_, "': not all parts 1, 2, ... were sent"));
       }
     }
-    Result<PutResult> result = store_.Call<PutResult>(
-        {StoreOp::kUpload, key_, false, false}, deadline,
-        [storage = store_.storage_, process = store_.process_id(), parts = parts_, key = key_] {
-          std::vector<ConstBytes> pieces;
-          MutexLock lock(parts->mutex);
-          for (const auto& [number, data] : parts->by_number) pieces.push_back(data.bytes());
-          return storage->ApplyPut(process, key, Gather(pieces), {});
-        });
+    Result<PutResult> result =
+        store_.Call<PutResult>({StoreOp::kUpload, key_, false, false}, deadline,
+                               [storage = store_.storage_, process = store_.process_id(), id = id_,
+                                key = key_] { return storage->ApplyComplete(process, id, key); });
     MutexLock lock(mutex_);
     if (result.ok()) over_ = true;
     return result;
   }
 
-  Status Abort(const Deadline&) override {
-    MutexLock lock(mutex_);
-    over_ = true;
-    return OkStatus();
+  Status Abort(const Deadline& deadline) override {
+    {
+      MutexLock lock(mutex_);
+      if (over_) return OkStatus();
+      over_ = true;
+    }
+    return store_
+        .Call<bool>({StoreOp::kDelete, key_, true, false}, deadline,
+                    [storage = store_.storage_, id = id_]() -> Result<bool> {
+                      storage->ApplyAbort(id);
+                      return true;
+                    })
+        .status();
   }
 
  private:
-  struct Parts {
-    Mutex mutex;
-    std::map<uint32_t, Buffer> by_number LS_GUARDED_BY(mutex);
-  };
   Status Over() const {
     return FailedPreconditionError(Str("upload of '", key_, "' is over; start a new one"));
   }
 
   SimStore store_;
+  const uint64_t id_;
   const std::string key_;
-  const std::shared_ptr<Parts> parts_;
   Mutex mutex_;
   std::map<uint32_t, bool> sent_ LS_GUARDED_BY(mutex_);
   bool over_ LS_GUARDED_BY(mutex_) = false;
@@ -490,11 +540,21 @@ class SimUpload final : public Upload {
 Result<std::unique_ptr<Upload>> SimStore::StartUpload(const std::string& key,
                                                       const Deadline& deadline) {
   LS_RETURN_IF_ERROR(CheckKey(key));
-  LS_ASSIGN_OR_RETURN(bool started, Call<bool>({StoreOp::kUpload, key, true, false}, deadline,
-                                               []() -> Result<bool> { return true; }));
-  (void)started;
+  LS_ASSIGN_OR_RETURN(const uint64_t id,
+                      Call<uint64_t>({StoreOp::kUpload, key, true, false}, deadline,
+                                     [storage = storage_, key]() -> Result<uint64_t> {
+                                       return storage->ApplyStartUpload(key);
+                                     }));
   SimStore client = runtime_ ? SimStore(storage_, runtime_) : SimStore(storage_);
-  return std::unique_ptr<Upload>(std::make_unique<SimUpload>(std::move(client), key));
+  return std::unique_ptr<Upload>(std::make_unique<SimUpload>(std::move(client), id, key));
+}
+
+Result<uint64_t> SimStore::AbortStaleUploads(const StaleUploadOptions& options,
+                                             const Deadline& deadline) {
+  return Call<uint64_t>({StoreOp::kDelete, options.prefix, true, false}, deadline,
+                        [storage = storage_, options]() -> Result<uint64_t> {
+                          return storage->ApplyAbortStale(options);
+                        });
 }
 
 StoreCapabilities SimStore::capabilities() const {

@@ -36,6 +36,14 @@ struct Applied {
   bool stored = false;
 };
 
+// An upload in parts, as the store sees it.
+struct SimPendingUpload {
+  std::string key;
+  int64_t begun_ms = 0;
+  std::map<uint32_t, Buffer> parts;
+  bool completed = false;  // kept: a duplicate of the completing request finds it, too
+};
+
 // The storage that all processes share, and its weather. Confined to one thread when it has a
 // scheduler; without one it has no latency and no faults, and is thread-safe.
 class SimStorage {
@@ -85,6 +93,11 @@ class SimStorage {
   Result<ObjectInfo> ApplyHead(const std::string& key);
   Result<ListPage> ApplyList(const ListOptions& options);
   Status ApplyDelete(const std::vector<std::string>& keys);
+  uint64_t ApplyStartUpload(const std::string& key);
+  Result<bool> ApplyPutPart(uint64_t upload, uint32_t number, const Buffer& data);
+  Result<PutResult> ApplyComplete(uint32_t process, uint64_t upload, const std::string& key);
+  void ApplyAbort(uint64_t upload);
+  uint64_t ApplyAbortStale(const StaleUploadOptions& options);
   PutResult Write(const std::string& key, const Buffer& data);
   void FlipBit(GetResult& result);
   void Trace(std::string_view what, uint32_t process, StoreOp op, const std::string& key,
@@ -98,6 +111,8 @@ class SimStorage {
   mutable Mutex mutex_;
   std::map<std::string, StoredObject> objects_ LS_GUARDED_BY(mutex_);
   uint64_t writes_ LS_GUARDED_BY(mutex_) = 0;
+  std::map<uint64_t, SimPendingUpload> uploads_ LS_GUARDED_BY(mutex_);
+  uint64_t uploads_begun_ LS_GUARDED_BY(mutex_) = 0;
   std::vector<std::string> rewritten_;
   Coverage coverage_ = {};
   uint64_t requests_ = 0;
@@ -121,6 +136,8 @@ class SimStore final : public ObjectStore {
   Result<ListPage> List(const ListOptions& options, const Deadline& deadline) override;
   Result<ObjectInfo> Head(const std::string& key, const Deadline& deadline) override;
   Status Delete(std::span<const std::string> keys, const Deadline& deadline) override;
+  Result<uint64_t> AbortStaleUploads(const StaleUploadOptions& options,
+                                     const Deadline& deadline) override;
   StoreCapabilities capabilities() const override;
   std::string Describe() const override { return "sim://" + storage_->profile().name; }
 

@@ -1,4 +1,4 @@
-// ObjectStore: the one door to storage. Seven operations on immutable or overwritten objects.
+// ObjectStore: the one door to storage. Eight operations on immutable or overwritten objects.
 //
 // Why not a file system interface: object stores have atomic whole-object writes, no directories,
 // no appends and no locks, and a conditional write is all the coordination that Lakestream needs.
@@ -18,7 +18,7 @@
 // it.
 // - A listing is sorted by the key's bytes and complete, or an error.
 // - Read-after-write consistent: an acknowledged put is seen by every later Get, Head and List.
-// - Times are the store's own (`date_ms`), never the client's.
+// - Times are the store's own (`date_ms`), never the client's; 0 where the store cannot tell.
 //
 // All calls block and honour the deadline. All methods are thread-safe.
 #pragma once
@@ -97,7 +97,9 @@ struct StoreCapabilities {
 
 // A large object in the making. Invisible until Complete() succeeds. Parts may be sent by several
 // threads at once; each number 1, 2, ... once. The destructor aborts an upload that was not
-// completed, without waiting for long; what it leaves behind is found by reclamation.
+// completed, without waiting for long; what it leaves behind is found by reclamation
+// (AbortStaleUploads). An upload that was ended so cannot be completed: kNotFound, or
+// kUnknownOutcome from a server that does not say why (Ceph RGW); a new one may be begun.
 class Upload {
  public:
   virtual ~Upload() = default;
@@ -106,6 +108,15 @@ class Upload {
   // Unconditional. kUnknownOutcome: the object may be there (read it to know).
   virtual Result<PutResult> Complete(const Deadline& deadline) = 0;
   virtual Status Abort(const Deadline& deadline) = 0;
+};
+
+// Which uploads AbortStaleUploads() ends.
+struct StaleUploadOptions {
+  // Of their keys. A local store does not know the keys of what is unfinished: there any prefix
+  // stands for all.
+  std::string prefix;
+  int64_t begun_before_ms = 0;  // by the store's clock
+  bool dry_run = false;         // only counts them
 };
 
 class ObjectStore {
@@ -123,6 +134,11 @@ class ObjectStore {
   virtual Result<ObjectInfo> Head(const std::string& key, const Deadline& deadline) = 0;
   // Removes each key; as many requests as the store needs. On failure some may be gone.
   virtual Status Delete(std::span<const std::string> keys, const Deadline& deadline) = 0;
+  // Ends uploads that hold parts and were neither completed nor aborted, whoever began them; how
+  // many. Choose a time that no living writer needs. A page of up to 1000 uploads is one request,
+  // each that is ended one more. On failure some may be ended.
+  virtual Result<uint64_t> AbortStaleUploads(const StaleUploadOptions& options,
+                                             const Deadline& deadline) = 0;
 
   virtual StoreCapabilities capabilities() const = 0;
   // For messages: a URI without secrets, such as "s3://bucket/prefix".
@@ -153,7 +169,7 @@ Result<std::shared_ptr<ObjectStore>> OpenStore(std::string_view uri, const Store
 // requests.
 Status CheckConditionalPut(ObjectStore& store, Runtime& runtime, const Deadline& deadline);
 
-// Conveniences over the seven operations.
+// Conveniences over these operations.
 Result<PutResult> PutBytes(ObjectStore& store, const std::string& key, ConstBytes bytes,
                            const PutOptions& options, const Deadline& deadline);
 Result<Buffer> GetBytes(ObjectStore& store, const std::string& key, const Deadline& deadline);

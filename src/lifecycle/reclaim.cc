@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "lakestream/lifecycle.h"
 #include "lifecycle/branch_pass.h"
+#include "lifecycle/store_clock.h"
 
 namespace lakestream {
 namespace {
@@ -18,10 +19,26 @@ class Reclaimer {
     LS_ASSIGN_OR_RETURN(auto root, Stream::Open(stream_.shared_store(), stream_.shared_runtime(),
                                                 deadline, stream_.info().branch.name));
     LS_RETURN_IF_ERROR(Visit(std::move(root), deadline).status());
+    LS_RETURN_IF_ERROR(EndUploads(deadline));
     return std::move(report_);
   }
 
  private:
+  // What crashed producers began to upload and never completed, on any branch.
+  Status EndUploads(const Deadline& deadline) {
+    LS_ASSIGN_OR_RETURN(const int64_t now_ms, StoreNowMs(stream_.store(), deadline));
+    auto ended = stream_.store().AbortStaleUploads(
+        {"data/", now_ms - ToMs(options_.abandon_after), options_.dry_run}, deadline);
+    if (ended.status().code() == Code::kUnimplemented) {
+      stream_.runtime().Log(LogLevel::kWarning, Str("abandoned uploads stay, if there are any: ",
+                                                    ended.status().message()));
+      return OkStatus();
+    }
+    LS_RETURN_IF_ERROR(ended.status().WithContext("looking for abandoned uploads"));
+    report_.uploads += *ended;
+    return OkStatus();
+  }
+
   // Returns the steps that this branch, or one that descends from it, needs: its own and, below its
   // fork, its ancestors'. None: it is gone.
   Result<StepRanges> Visit(std::shared_ptr<Stream> stream, const Deadline& deadline) {

@@ -6,8 +6,10 @@
 #include "lakestream/lifecycle.h"
 #include "lakestream/producer.h"
 #include "manifest/keys.h"
+#include "store/local_store.h"
 #include "tests/support/dying_store.h"
 #include "tests/support/movable_clock.h"
+#include "tests/support/scoped_dir.h"
 #include "tests/support/tiny_stream.h"
 
 namespace lakestream {
@@ -204,6 +206,73 @@ TEST_F(ReclaimTest, ACrashAtAnyRequestOfAPassLosesNothingAndTheNextOneGoesOn) {
     EXPECT_EQ(tiny.ItemsInOrder(), (std::vector<int>{9, 10, 11, 12, 13})) << requests;
     auto left = tiny.faults->List({.prefix = DataPrefix("main")}, tiny.Soon());
     EXPECT_EQ(left->objects.size(), 5u) << requests;
+  }
+}
+
+TEST_F(ReclaimTest, AbandonedUploadsAreEndedAndLivingOnesAreNot) {
+  Write(0, 2);
+  const auto begin = [&](const std::string& key) {
+    auto upload = tiny_.faults->StartUpload(key, tiny_.Soon());
+    const ConstBytes piece = AsBytes("part");
+    EXPECT_TRUE((*upload)->PutPart(1, {&piece, 1}, tiny_.Soon()).ok());
+    return *std::move(upload);
+  };
+  const auto crashed = begin("data/main/00000001-7.tgb");
+  const auto on_branch = begin("data/gone/00000001-7.tgb");
+  const auto foreign = begin("elsewhere");
+  clock_->Advance(std::chrono::hours(24));
+  const auto living = begin("data/main/00000001-8.tgb");
+  EXPECT_EQ(Pass({.abandon_after = std::chrono::hours(25)}).uploads, 0u);
+  clock_->Advance(std::chrono::seconds(1));
+  EXPECT_EQ(Pass({.dry_run = true}).uploads, 2u);
+  EXPECT_EQ(Pass().uploads, 2u);
+  EXPECT_EQ(Pass().uploads, 0u);
+  EXPECT_EQ(crashed->Complete(tiny_.Soon()).status().code(), Code::kNotFound);
+  EXPECT_TRUE(living->Complete(tiny_.Soon()).ok());
+  EXPECT_TRUE(foreign->Complete(tiny_.Soon()).ok());
+}
+
+TEST_F(ReclaimTest, AStoreThatCannotListUploadsIsReclaimedAllTheSame) {
+  class WithoutUploadListing final : public ForwardingStore {
+   public:
+    using ForwardingStore::ForwardingStore;
+    Result<uint64_t> AbortStaleUploads(const StaleUploadOptions&, const Deadline&) override {
+      return UnimplementedError("not here");
+    }
+  };
+  Write(0, 8);
+  TrimTo(4);
+  Pass();
+  clock_->Advance(kGrace * 2);
+  auto stream = Stream::Open(std::make_shared<WithoutUploadListing>(tiny_.faults), tiny_.runtime,
+                             tiny_.Soon());
+  const auto report = Reclaim(**stream, {}, tiny_.Soon());
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->data_objects, 4u);
+}
+
+// D4: ages are told by the store's clock alone. Here a reclaimer's own clocks are weeks ahead.
+TEST(ReclaimClockTest, AClientWhoseClockIsWrongDeletesNothingEarly) {
+  const ScopedDir dir;
+  const auto wrong = std::make_shared<MovableClock>();
+  wrong->Advance(std::chrono::hours(24 * 30));
+  std::shared_ptr<ObjectStore> store = *LocalStore::Open(dir.path(), {.fsync = false}, wrong);
+  TinyStream tiny({}, kSmall, wrong, store);
+  auto producer = Producer::Open(tiny.stream, {.name = "a"}, tiny.Soon());
+  for (int item = 0; item < 14; ++item) {
+    ASSERT_TRUE((*producer)->Write(tiny.MakeTgb(item), "", tiny.Soon()).ok());
+    ASSERT_TRUE((*producer)->Flush(tiny.Soon()).ok());
+  }
+  ASSERT_TRUE(Trim(*tiny.stream, {.to = 9}, tiny.Soon()).ok());
+  const std::string pending = DataKey("main", (*producer)->session(), 99);
+  ASSERT_TRUE(PutBytes(*store, pending, AsBytes("uploaded"), {}, tiny.Soon()).ok());
+  for (int pass = 0; pass < 3; ++pass) {
+    const auto report = Reclaim(*tiny.stream, {}, tiny.Soon());
+    ASSERT_TRUE(report.ok()) << report.status();
+    EXPECT_EQ(report->removed(), 0u);
+    EXPECT_EQ(report->uploads, 0u);
+    EXPECT_TRUE(report->ended.empty());
+    wrong->Advance(std::chrono::hours(24 * 30));  // it even jumps
   }
 }
 

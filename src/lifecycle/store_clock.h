@@ -9,7 +9,10 @@ namespace lakestream {
 // Milliseconds since 1970. One request.
 inline Result<int64_t> StoreNowMs(ObjectStore& store, const Deadline& deadline) {
   LS_ASSIGN_OR_RETURN(const ObjectInfo info, store.Head(kStreamKey, deadline));
-  return info.date_ms;
+  if (info.date_ms > 0) return info.date_ms;
+  return UnavailableError(store.Describe() +
+                          " does not tell its time, so no age can be known; on a local folder, "
+                          "this user must be able to write below the root");
 }
 
 inline int64_t ToMs(Duration duration) {

@@ -44,10 +44,12 @@ Status PutInParts(Stream& stream, const std::string& key, const EncodedDataObjec
   const auto parts =
       CutParts(object.pieces, std::max({kPartBytes, can.upload_part_bytes_min, even}));
   LS_ASSIGN_OR_RETURN(auto upload, stream.store().StartUpload(key, deadline));
-  LS_RETURN_IF_ERROR(ParallelFor(stream.runtime(), parts.size(), kPartsAtOnce, [&](size_t i) {
+  Status put = ParallelFor(stream.runtime(), parts.size(), kPartsAtOnce, [&](size_t i) {
     return upload->PutPart(static_cast<uint32_t>(i + 1), parts[i], deadline);
-  }));
-  return upload->Complete(deadline).status();
+  });
+  if (put.ok()) put = upload->Complete(deadline).status();
+  // It took so long that reclamation took it for abandoned: a new upload can succeed.
+  return put.code() == Code::kNotFound ? AbortedError(put.message()) : put;
 }
 
 Status PutOnce(Stream& stream, const std::string& key, const EncodedDataObject& object,

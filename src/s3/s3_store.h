@@ -27,7 +27,8 @@ struct S3Parts {
 };
 
 // Thread-safe. Requests by operation: Get, Put, Head and List one each; Delete one for 1,000 keys;
-// StartUpload, each part, Complete and Abort one each. Two more cases: a Get with a range of 0
+// StartUpload, each part, Complete and Abort one each; AbortStaleUploads one for each page of
+// uploads and for each that is aborted. Two more cases: a Get with a range of 0
 // bytes or of an empty object asks by HEAD, and the first Head of a missing key asks whether the
 // bucket is there. Credentials may cost a few more when they are renewed.
 class S3Store final : public ObjectStore {
@@ -43,6 +44,8 @@ class S3Store final : public ObjectStore {
   Result<ListPage> List(const ListOptions& options, const Deadline& deadline) override;
   Result<ObjectInfo> Head(const std::string& key, const Deadline& deadline) override;
   Status Delete(std::span<const std::string> keys, const Deadline& deadline) override;
+  Result<uint64_t> AbortStaleUploads(const StaleUploadOptions& options,
+                                     const Deadline& deadline) override;
   StoreCapabilities capabilities() const override;
   std::string Describe() const override;
 

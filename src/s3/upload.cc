@@ -118,20 +118,26 @@ Result<PutResult> S3Upload::Complete(const Deadline& deadline) {
 
 Status S3Upload::Abort(const Deadline& deadline) {
   if (IsOver()) return OkStatus();
-  constexpr int kAccepted[] = {kNotFound};  // gone already
-  S3Request request{.operation = "ABORT upload of",
-                    .method = "DELETE",
-                    .key = key_,
-                    .query = {{"uploadId", id_}},
-                    .writes = true,
-                    .accepted = kAccepted};
-  LS_ASSIGN_OR_RETURN(HttpResponse response, core_->client->Send(std::move(request), deadline));
+  LS_RETURN_IF_ERROR(AbortS3Upload(*core_->client, key_, id_, deadline).status());
   MutexLock lock(mutex_);
   over_ = true;
   return OkStatus();
 }
 
 }  // namespace
+
+Result<bool> AbortS3Upload(S3Client& client, const std::string& key, const std::string& id,
+                           const Deadline& deadline) {
+  constexpr int kAccepted[] = {kNotFound};  // gone already
+  S3Request request{.operation = "ABORT upload of",
+                    .method = "DELETE",
+                    .key = key,
+                    .query = {{"uploadId", id}},
+                    .writes = true,
+                    .accepted = kAccepted};
+  LS_ASSIGN_OR_RETURN(const HttpResponse response, client.Send(std::move(request), deadline));
+  return response.status != kNotFound;
+}
 
 Result<std::unique_ptr<Upload>> StartS3Upload(std::shared_ptr<S3Core> core, std::string key,
                                               const Deadline& deadline) {

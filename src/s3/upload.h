@@ -13,4 +13,8 @@ namespace lakestream::s3 {
 Result<std::unique_ptr<Upload>> StartS3Upload(std::shared_ptr<S3Core> core, std::string key,
                                               const Deadline& deadline);
 
+// Ends an upload; false if it is gone already. One request.
+Result<bool> AbortS3Upload(S3Client& client, const std::string& key, const std::string& id,
+                           const Deadline& deadline);
+
 }  // namespace lakestream::s3

@@ -49,16 +49,17 @@ Status Malformed(std::string_view what) {
   return UnavailableError(Str("the listing is malformed: ", what));
 }
 
+Result<std::string> ParseKey(const pugi::xml_node& node, bool url_encoded) {
+  if (!node) return Malformed("an entry has no Key");
+  if (!url_encoded) return std::string(node.child_value());
+  std::optional<std::string> decoded = UriDecode(node.child_value());
+  if (!decoded) return Malformed("a Key is not percent-encoded as announced");
+  return *std::move(decoded);
+}
+
 Result<ObjectInfo> ParseObject(const pugi::xml_node& contents, bool url_encoded) {
-  const pugi::xml_node key = contents.child("Key");
-  if (!key) return Malformed("an entry has no Key");
   ObjectInfo info;
-  info.key = key.child_value();
-  if (url_encoded) {
-    std::optional<std::string> decoded = UriDecode(info.key);
-    if (!decoded) return Malformed("a Key is not percent-encoded as announced");
-    info.key = *std::move(decoded);
-  }
+  LS_ASSIGN_OR_RETURN(info.key, ParseKey(contents.child("Key"), url_encoded));
   const std::optional<uint64_t> size = ParseNumber(contents.child_value("Size"));
   if (!size) return Malformed("an entry has no Size");
   info.size = *size;
@@ -122,6 +123,28 @@ Result<ListResult> ParseListResult(std::string_view text) {
         Str("KeyCount is ", *count, " but there are ", result.objects.size(), " entries"));
   }
   if (result.truncated && result.objects.empty()) return Malformed("it goes on after no entry");
+  return result;
+}
+
+Result<PendingUploads> ParsePendingUploads(std::string_view text) {
+  pugi::xml_document document;
+  LS_ASSIGN_OR_RETURN(pugi::xml_node root, Parse(document, text, "ListMultipartUploadsResult"));
+  PendingUploads result;
+  const std::string_view truncated = root.child_value("IsTruncated");
+  if (truncated != "true" && truncated != "false") return Malformed("IsTruncated is missing");
+  result.truncated = truncated == "true";
+  const bool url_encoded = std::string_view(root.child_value("EncodingType")) == "url";
+  for (const pugi::xml_node& upload : root.children("Upload")) {
+    // An upload whose age is not told must not count as an old one.
+    const std::optional<int64_t> begun_ms = ParseIsoTime(upload.child_value("Initiated"));
+    if (!begun_ms) return Malformed("an upload has no time in Initiated");
+    LS_ASSIGN_OR_RETURN(std::string key, ParseKey(upload.child("Key"), url_encoded));
+    result.uploads.push_back({std::move(key), upload.child_value("UploadId"), *begun_ms});
+    if (result.uploads.back().id.empty()) return Malformed("an upload has no UploadId");
+  }
+  if (!result.truncated) return result;
+  LS_ASSIGN_OR_RETURN(result.next_key, ParseKey(root.child("NextKeyMarker"), url_encoded));
+  result.next_id = root.child_value("NextUploadIdMarker");
   return result;
 }
 

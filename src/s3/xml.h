@@ -40,6 +40,20 @@ struct DeleteError {
 };
 Result<std::vector<DeleteError>> ParseDeleteResult(std::string_view text);
 
+// <ListMultipartUploadsResult>. Keys and markers are decoded.
+struct PendingUpload {
+  std::string key;
+  std::string id;
+  int64_t begun_ms = 0;
+};
+struct PendingUploads {
+  std::vector<PendingUpload> uploads;
+  bool truncated = false;  // the next page starts after these two:
+  std::string next_key;
+  std::string next_id;
+};
+Result<PendingUploads> ParsePendingUploads(std::string_view text);
+
 // The upload id in <InitiateMultipartUploadResult>.
 Result<std::string> ParseUploadId(std::string_view text);
 // <CompleteMultipartUpload> of parts 1, 2, ... with these ETags; (number, etag) in ascending order.

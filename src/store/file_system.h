@@ -47,6 +47,8 @@ class File {
   // Writes all the pieces at the end. After a failure any part of them may be there.
   virtual Status Append(std::span<const ConstBytes> pieces) = 0;
   virtual Status SetModified(int64_t modified_ns) = 0;
+  // Sets the last write to the file system's time now.
+  virtual Status Touch() = 0;
   // Content and size survive a power loss from here on (not the name: see SyncFolder).
   virtual Status Sync() = 0;
 };

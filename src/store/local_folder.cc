@@ -1,12 +1,14 @@
 #include "store/local_folder.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <vector>
 
 #include "base/text.h"
 #include "runtime/backoff.h"
 #include "store/store_rules.h"
+#include "store/temporary_name.h"
 
 namespace lakestream {
 namespace {
@@ -17,26 +19,14 @@ constexpr size_t kComponentBytesMax = 255;  // NAME_MAX of all file systems of L
 constexpr int kPlaceAttempts = 5;           // only when somebody removes folders at the same time
 constexpr uint64_t kLockCount = 64;
 constexpr int64_t kNsPerMs = 1'000'000;
-// Below this a difference of clocks is the granularity of file times and the time between calls.
-constexpr int64_t kClockOffsetMsMin = 2000;
-
-std::string Hex(uint64_t number) {
-  const uint8_t bytes[] = {static_cast<uint8_t>(number >> 56), static_cast<uint8_t>(number >> 48),
-                           static_cast<uint8_t>(number >> 40), static_cast<uint8_t>(number >> 32),
-                           static_cast<uint8_t>(number >> 24), static_cast<uint8_t>(number >> 16),
-                           static_cast<uint8_t>(number >> 8),  static_cast<uint8_t>(number)};
-  return ToHex(bytes);
-}
+constexpr int64_t kLookMsMax = 1000;
+constexpr int kLookAttempts = 5;
 
 // FNV-1a: all processes on a root must choose the same lock file, whatever built them.
 uint64_t LockNumber(std::string_view key) {
   uint64_t hash = 14695981039346656037ull;
   for (const char c : key) hash = (hash ^ static_cast<uint8_t>(c)) * 1099511628211ull;
   return (hash ^ (hash >> 32)) % kLockCount;
-}
-
-bool IsTemporaryName(std::string_view name) {
-  return name.size() == 32 && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 Status FolderInTheWay(const std::string& path) {
@@ -78,7 +68,8 @@ Status Draft::Remove() {
 }
 
 std::string EtagOf(const FileInfo& info) {
-  return Str(Hex(info.inode), "-", Hex(static_cast<uint64_t>(info.modified_ns)), "-", info.bytes);
+  return Str(HexOf(info.inode), "-", HexOf(static_cast<uint64_t>(info.modified_ns)), "-",
+             info.bytes);
 }
 
 LocalFolder::LocalFolder(std::shared_ptr<Runtime> runtime, std::shared_ptr<FileSystem> files,
@@ -88,7 +79,8 @@ LocalFolder::LocalFolder(std::shared_ptr<Runtime> runtime, std::shared_ptr<FileS
       root_(std::move(root)),
       temporary_folder_(Str(root_, "/", kTemporaryFolder)),
       fsync_(fsync),
-      folders_(files_, root_, fsync) {}
+      folders_(files_, root_, fsync),
+      clock_(runtime_, files_, temporary_folder_) {}
 
 Status LocalFolder::CheckHoldable(std::string_view key) {
   LS_RETURN_IF_ERROR(CheckKey(key));
@@ -120,9 +112,8 @@ Result<FileInfo> LocalFolder::Find(const std::string& key) {
   return info.status();
 }
 
-Result<Draft> LocalFolder::NewDraft() {
-  const std::string path =
-      Str(temporary_folder_, "/", Hex(runtime_->Random64()), Hex(runtime_->Random64()));
+Result<Draft> LocalFolder::NewDraft(uint64_t owner) {
+  const std::string path = Str(temporary_folder_, "/", TemporaryName(owner, *runtime_));
   Result<std::unique_ptr<File>> file = files_->CreateNew(path);
   if (file.status().code() == Code::kNotFound) {
     LS_RETURN_IF_ERROR(MakeTemporaryFolder());
@@ -143,7 +134,6 @@ Status LocalFolder::MakeTemporaryFolder() {
 // Gives the draft its etag and makes its content durable.
 Result<FileInfo> LocalFolder::Seal(Draft& draft) {
   LS_ASSIGN_OR_RETURN(const FileInfo written, draft.file().Stat());
-  LearnClock(written);
   const int64_t modified_ms = written.modified_ns / kNsPerMs;
   const int64_t chance = static_cast<int64_t>(runtime_->Random64() % kNsPerMs);
   LS_RETURN_IF_ERROR(draft.file().SetModified(modified_ms * kNsPerMs + chance));
@@ -174,7 +164,7 @@ Result<PutResult> LocalFolder::Publish(Draft draft, const std::string& key,
         "put of '", key, "' is visible, but may not survive a power loss: ", durable.message()));
   }
   LS_RETURN_IF_ERROR(durable);  // "lost" must be as durable as "won"
-  if (!*stored) return PutResult{.stored = false, .etag = "", .date_ms = NowMs()};
+  if (!*stored) return PutResult{.stored = false, .etag = "", .date_ms = clock_.NowMs()};
   return PutResult{
       .stored = true, .etag = EtagOf(sealed), .date_ms = sealed.modified_ns / kNsPerMs};
 }
@@ -251,14 +241,14 @@ Result<std::optional<PutResult>> LocalFolder::RefuseEarly(const std::string& key
       options.if_absent ? !there.ok() : there.ok() && EtagOf(*there) == options.if_match;
   if (met) return refusal;
   if (there.ok()) LS_RETURN_IF_ERROR(folders_.SyncParent(path));
-  refusal = PutResult{.stored = false, .etag = "", .date_ms = NowMs()};
+  refusal = PutResult{.stored = false, .etag = "", .date_ms = clock_.NowMs()};
   return refusal;
 }
 
 // Polls, so that a stopped process that holds the lock cannot outlast the caller's deadline.
 Result<std::unique_ptr<FileLock>> LocalFolder::Lock(const std::string& key,
                                                     const Deadline& deadline) {
-  const std::string path = Str(temporary_folder_, "/lock-", Hex(LockNumber(key)).substr(14));
+  const std::string path = Str(temporary_folder_, "/lock-", HexOf(LockNumber(key)).substr(14));
   Backoff backoff(std::chrono::microseconds(200), std::chrono::milliseconds(10));
   while (true) {
     Result<std::unique_ptr<FileLock>> lock = files_->TryLock(path);
@@ -294,37 +284,56 @@ Status LocalFolder::Remove(std::span<const std::string> keys, const Deadline& de
   return OkStatus();
 }
 
-Result<uint64_t> LocalFolder::RemoveTemporaries(Duration age_min, const Deadline& deadline) {
-  uint64_t removed = 0;
+Result<uint64_t> LocalFolder::AbortStale(int64_t begun_before_ms, bool dry_run,
+                                         const Deadline& deadline) {
+  struct Unfinished {
+    int64_t begun_ms = INT64_MAX;
+    std::vector<std::string> paths;
+  };
   const Result<std::vector<FolderEntry>> entries = files_->ReadFolder(temporary_folder_);
-  if (entries.status().code() == Code::kNotFound) return removed;
+  if (entries.status().code() == Code::kNotFound) return uint64_t{0};
   LS_RETURN_IF_ERROR(entries.status());
-  {
-    LS_ASSIGN_OR_RETURN(Draft fresh, NewDraft());
-    LS_ASSIGN_OR_RETURN(const FileInfo info, fresh.file().Stat());
-    LearnClock(info);
-  }
-  const int64_t age_min_ms = std::chrono::duration_cast<std::chrono::milliseconds>(age_min).count();
+  std::map<std::string_view, Unfinished> by_owner;
   for (const FolderEntry& entry : *entries) {
     if (!IsTemporaryName(entry.name)) continue;
-    LS_RETURN_IF_ERROR(CheckDeadline(*runtime_, deadline, "removing temporary files"));
-    const std::string path = Str(temporary_folder_, "/", entry.name);
+    LS_RETURN_IF_ERROR(CheckDeadline(*runtime_, deadline, "looking at temporary files"));
+    std::string path = Str(temporary_folder_, "/", entry.name);
     const Result<FileInfo> info = files_->Stat(path);
     if (info.status().code() == Code::kNotFound) continue;
     LS_RETURN_IF_ERROR(info.status());
-    if (NowMs() - info->modified_ns / kNsPerMs < age_min_ms) continue;
-    const Status status = files_->RemoveFile(path);
-    if (status.ok()) ++removed;
-    if (!status.ok() && status.code() != Code::kNotFound) return status;
+    Unfinished& unfinished = by_owner[OwnerIn(entry.name)];
+    unfinished.begun_ms = std::min(unfinished.begun_ms, info->modified_ns / kNsPerMs);
+    unfinished.paths.push_back(std::move(path));
   }
-  return removed;
+  uint64_t count = 0;
+  for (const auto& [owner, unfinished] : by_owner) {
+    if (unfinished.begun_ms >= begun_before_ms) continue;
+    ++count;
+    for (size_t i = 0; i < unfinished.paths.size() && !dry_run; ++i) {
+      LS_RETURN_IF_ERROR(CheckDeadline(*runtime_, deadline, "removing temporary files"));
+      const Status removed = files_->RemoveFile(unfinished.paths[i]);
+      if (!removed.ok() && removed.code() != Code::kNotFound) return removed;
+    }
+  }
+  return count;
 }
 
-int64_t LocalFolder::NowMs() const { return runtime_->WallTimeMs() + clock_offset_ms_.load(); }
-
-void LocalFolder::LearnClock(const FileInfo& fresh) {
-  const int64_t offset_ms = fresh.modified_ns / kNsPerMs - runtime_->WallTimeMs();
-  clock_offset_ms_.store(std::abs(offset_ms) < kClockOffsetMsMin ? 0 : offset_ms);
+Result<int64_t> LocalFolder::DateOf(const std::function<Status()>& look) {
+  for (int attempt = 0; attempt < kLookAttempts; ++attempt) {
+    const int64_t before_ms = clock_.NowMs();
+    LS_RETURN_IF_ERROR(look());
+    if (before_ms == 0) {
+      // The objects may be a copy, made without the folder of temporary files.
+      if (attempt == 0 && files_->MakeFolder(temporary_folder_).ok()) continue;
+      return before_ms;
+    }
+    const int64_t after_ms = clock_.NowMs();
+    if (after_ms == 0) return after_ms;
+    if (after_ms - before_ms <= kLookMsMax) return before_ms;
+    // This process was stopped meanwhile: nobody knows on which side of the look.
+  }
+  return UnavailableError(Str("reading ", root_, ": each try took over ", kLookMsMax,
+                              " ms; this host or its file system is overloaded"));
 }
 
 }  // namespace lakestream

@@ -13,12 +13,12 @@
 //    swap is one step between processes. Locks are held for a stat and a rename, never for a sync.
 // 5. Folders are never removed, so that what is known to be durable stays so.
 //
-// <root>/.lakestream-tmp/ holds temporary files (32 hex digits) and lock files ("lock-3f"). Killed
-// processes leave temporary files there; they are harmless, and RemoveTemporaries() removes them.
+// <root>/.lakestream-tmp/ holds temporary files (temporary_name.h) and lock files ("lock-3f").
+// Killed processes leave temporary files there; they are harmless, and AbortStale() removes them.
 // Lock files stay for ever: a lock on a removed file would exclude nobody.
 #pragma once
 
-#include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,6 +28,7 @@
 #include "lakestream/object_store.h"
 #include "store/durable_folders.h"
 #include "store/file_system.h"
+#include "store/folder_clock.h"
 
 namespace lakestream {
 
@@ -78,8 +79,9 @@ class LocalFolder {
   // The file of an object. kNotFound also for what is not a regular file.
   Result<FileInfo> Find(const std::string& key);
 
-  // An empty temporary file; makes the root if it is missing.
-  Result<Draft> NewDraft();
+  // An empty temporary file of `owner` (a random number of a put or an upload); makes the root if
+  // it is missing.
+  Result<Draft> NewDraft(uint64_t owner);
   // Gives a written draft the name `key` if the condition holds.
   Result<PutResult> Publish(Draft draft, const std::string& key, const PutOptions& options,
                             const Deadline& deadline);
@@ -87,12 +89,14 @@ class LocalFolder {
   Result<std::optional<PutResult>> RefuseEarly(const std::string& key, const PutOptions& options);
 
   Status Remove(std::span<const std::string> keys, const Deadline& deadline);
-  // Removes temporary files that were last written more than `age_min` ago; how many.
-  Result<uint64_t> RemoveTemporaries(Duration age_min, const Deadline& deadline);
+  // Removes the temporary files of puts and uploads whose oldest one was last written before
+  // `begun_before_ms`; of how many. In a dry run it counts only.
+  Result<uint64_t> AbortStale(int64_t begun_before_ms, bool dry_run, const Deadline& deadline);
 
-  // The store's clock: this host's, corrected by how far the times of files that it wrote were off
-  // (on a network file system the server's clock sets them).
-  int64_t NowMs() const;
+  // Calls `look`, and says when by the store's clock (0: unknown): the time is before the look, and
+  // by less than a second, whatever paused this process meanwhile.
+  Result<int64_t> DateOf(const std::function<Status()>& look);
+  FolderClock& clock() { return clock_; }
 
   DurableFolders& folders() { return folders_; }
   FileSystem& files() { return *files_; }
@@ -111,7 +115,6 @@ class LocalFolder {
   Result<bool> IsMet(const std::string& path, const PutOptions& options);
   Result<std::unique_ptr<FileLock>> Lock(const std::string& key, const Deadline& deadline);
   Status MakeTemporaryFolder();
-  void LearnClock(const FileInfo& fresh);
 
   const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<FileSystem> files_;
@@ -119,7 +122,7 @@ class LocalFolder {
   const std::string temporary_folder_;
   const bool fsync_;
   DurableFolders folders_;
-  std::atomic<int64_t> clock_offset_ms_{0};
+  FolderClock clock_;
 };
 
 }  // namespace lakestream

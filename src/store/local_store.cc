@@ -14,9 +14,10 @@ namespace {
 constexpr uint64_t kReadStepBytes = 32 << 20;
 
 // modified_ms may be a tick of the clock ahead of a time that was read before; never show that.
-ObjectInfo ToObjectInfo(const std::string& key, const FileInfo& file, int64_t now_ms) {
+ObjectInfo ToObjectInfo(const std::string& key, const FileInfo& file, int64_t date_ms) {
   const int64_t modified_ms = file.modified_ns / 1'000'000;
-  return {key, file.bytes, EtagOf(file), modified_ms, std::max(now_ms, modified_ms)};
+  if (date_ms > 0) date_ms = std::max(date_ms, modified_ms);
+  return {key, file.bytes, EtagOf(file), modified_ms, date_ms};
 }
 
 Status ReadAll(File& file, uint64_t offset, MutableBytes into, const std::string& path,
@@ -70,22 +71,32 @@ Result<GetResult> LocalStore::Get(const std::string& key, const GetOptions& opti
   LS_RETURN_IF_ERROR(LocalFolder::CheckHoldable(key));
   const std::string path = folder_->PathOf(key);
   LS_RETURN_IF_ERROR(folder_->folders().CheckSynced(path));
-  Result<std::unique_ptr<File>> opened = folder_->files().OpenForRead(path);
-  if (opened.status().code() == Code::kNotFound) return MissingObject(folder_->root(), key);
-  if (!opened.ok()) return opened.status();
-  File& file = **opened;
-  LS_ASSIGN_OR_RETURN(const FileInfo info, file.Stat());
-  if (info.kind != FileKind::kFile) return MissingObject(folder_->root(), key);
-
+  std::unique_ptr<File> file;
+  FileInfo info;
+  const auto open = [&]() -> Status {
+    Result<std::unique_ptr<File>> opened = folder_->files().OpenForRead(path);
+    if (opened.status().code() == Code::kNotFound) return MissingObject(folder_->root(), key);
+    LS_ASSIGN_OR_RETURN(file, std::move(opened));
+    LS_ASSIGN_OR_RETURN(info, file->Stat());
+    return info.kind == FileKind::kFile ? OkStatus() : MissingObject(folder_->root(), key);
+  };
+  // Only what is small and read as a whole has a time that matters: records, boundaries.
+  int64_t date_ms = 0;
+  if (options.range) {
+    LS_RETURN_IF_ERROR(open());
+    date_ms = folder_->clock().RecentMs();
+  } else {
+    LS_ASSIGN_OR_RETURN(date_ms, folder_->DateOf(open));
+  }
   GetResult result;
-  result.info = ToObjectInfo(key, info, folder_->NowMs());
+  result.info = ToObjectInfo(key, info, date_ms);
   if (!options.if_match.empty() && options.if_match != result.info.etag) {
     return ObjectChanged(folder_->root(), key);
   }
   LS_ASSIGN_OR_RETURN(const ByteRange range, CutRange(options.range, info.bytes, key));
   LS_ASSIGN_OR_RETURN(auto block, AllocateFor(options.allocator, range.size, key));
   LS_RETURN_IF_ERROR(
-      ReadAll(file, range.offset, {block.data, range.size}, path, runtime, deadline));
+      ReadAll(*file, range.offset, {block.data, range.size}, path, runtime, deadline));
   result.data = ToBuffer(std::move(block), range.size);
   return result;
 }
@@ -97,7 +108,7 @@ Result<PutResult> LocalStore::Put(const std::string& key, std::span<const ConstB
   LS_RETURN_IF_ERROR(LocalFolder::CheckHoldable(key));
   LS_ASSIGN_OR_RETURN(const auto refusal, folder_->RefuseEarly(key, options));
   if (refusal) return *refusal;
-  LS_ASSIGN_OR_RETURN(Draft draft, folder_->NewDraft());
+  LS_ASSIGN_OR_RETURN(Draft draft, folder_->NewDraft(folder_->runtime().Random64()));
   LS_RETURN_IF_ERROR(draft.Append(pieces, folder_->runtime(), deadline));
   return folder_->Publish(std::move(draft), key, options, deadline);
 }
@@ -111,9 +122,10 @@ Result<std::unique_ptr<Upload>> LocalStore::StartUpload(const std::string& key,
 
 Result<ListPage> LocalStore::List(const ListOptions& options, const Deadline& deadline) {
   LS_RETURN_IF_ERROR(CheckList(options));
-  LS_ASSIGN_OR_RETURN(const std::vector<ListedFile> files, ListFiles(*folder_, options, deadline));
   ListPage page;
-  page.date_ms = folder_->NowMs();
+  // Before the listing: what is listed late must not look older than it is.
+  page.date_ms = folder_->clock().NowMs();
+  LS_ASSIGN_OR_RETURN(const std::vector<ListedFile> files, ListFiles(*folder_, options, deadline));
   page.more = files.size() > options.limit;
   for (const ListedFile& file : files) {
     if (page.objects.size() == options.limit) break;
@@ -124,8 +136,12 @@ Result<ListPage> LocalStore::List(const ListOptions& options, const Deadline& de
 
 Result<ObjectInfo> LocalStore::Head(const std::string& key, const Deadline& deadline) {
   LS_RETURN_IF_ERROR(CheckDeadline(folder_->runtime(), deadline, "head of " + key));
-  LS_ASSIGN_OR_RETURN(const FileInfo info, folder_->Find(key));
-  return ToObjectInfo(key, info, folder_->NowMs());
+  FileInfo info;
+  LS_ASSIGN_OR_RETURN(const int64_t date_ms, folder_->DateOf([&]() -> Status {
+    LS_ASSIGN_OR_RETURN(info, folder_->Find(key));
+    return OkStatus();
+  }));
+  return ToObjectInfo(key, info, date_ms);
 }
 
 Status LocalStore::Delete(std::span<const std::string> keys, const Deadline& deadline) {
@@ -133,8 +149,9 @@ Status LocalStore::Delete(std::span<const std::string> keys, const Deadline& dea
   return folder_->Remove(keys, deadline);
 }
 
-Result<uint64_t> LocalStore::RemoveTemporaries(Duration age_min, const Deadline& deadline) {
-  return folder_->RemoveTemporaries(age_min, deadline);
+Result<uint64_t> LocalStore::AbortStaleUploads(const StaleUploadOptions& options,
+                                               const Deadline& deadline) {
+  return folder_->AbortStale(options.begun_before_ms, options.dry_run, deadline);
 }
 
 StoreCapabilities LocalStore::capabilities() const {

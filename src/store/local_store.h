@@ -33,8 +33,10 @@ struct LocalStoreOptions {
 };
 
 // Thread-safe; any number of processes may use one root. Supports put_if_match. Times come from the
-// file system (last write) and from this host's clock, corrected to the file system's.
-// Cost: Get is open, fstat, pread, close. Put is create, write, 2 fstat, utimes, fdatasync, link or
+// file system's clock, never from this host's; they are 0 for a client that may not write below the
+// root (it reads the boundary more often), and of a Get with a range up to a second old.
+// Cost: Get is open, fstat, pread, close; 4 more small calls for the time of a whole object, as for
+// Head. Put is create, write, 2 fstat, utimes, fdatasync, link or
 // flock + rename, unlink, and the sync of one folder: about two flushes of the disk.
 class LocalStore final : public ObjectStore {
  public:
@@ -55,13 +57,12 @@ class LocalStore final : public ObjectStore {
   Result<ListPage> List(const ListOptions& options, const Deadline& deadline) override;
   Result<ObjectInfo> Head(const std::string& key, const Deadline& deadline) override;
   Status Delete(std::span<const std::string> keys, const Deadline& deadline) override;
+  // Unfinished puts of killed processes are ended too, and count.
+  Result<uint64_t> AbortStaleUploads(const StaleUploadOptions& options,
+                                     const Deadline& deadline) override;
   StoreCapabilities capabilities() const override;
   // The root's path: OpenStore takes it as it is.
   std::string Describe() const override;
-
-  // Removes what killed processes left unfinished and did not touch for `age_min`, which must be
-  // longer than any write may take; how many files. For reclamation.
-  Result<uint64_t> RemoveTemporaries(Duration age_min, const Deadline& deadline);
 
  private:
   explicit LocalStore(std::shared_ptr<LocalFolder> folder, bool fsync);

@@ -10,14 +10,12 @@
 
 #include "base/text.h"
 #include "store/local_folder.h"
+#include "tests/support/movable_clock.h"
 #include "tests/support/scoped_dir.h"
 #include "tests/support/status_matchers.h"
 
 namespace lakestream {
 namespace {
-
-using std::chrono::hours;
-using std::chrono::milliseconds;
 
 const Deadline kNever = Deadline::Never();
 
@@ -150,8 +148,9 @@ TEST_F(LocalStoreTest, TemporariesOfTheDeadAreRemovedByAge) {
   ASSERT_THAT(Put(*store, "a", "1"), IsOk());
   const std::string left = root_ / ".lakestream-tmp/0123456789abcdef0123456789abcdef";
   std::ofstream(left) << "half an obj";
-  EXPECT_EQ(*store->RemoveTemporaries(hours(1), kNever), 0u);
-  EXPECT_EQ(*store->RemoveTemporaries(milliseconds(0), kNever), 1u);
+  const int64_t now_ms = store->Head("a", kNever)->date_ms;
+  EXPECT_EQ(*store->AbortStaleUploads({"", now_ms - 60'000}, kNever), 0u);
+  EXPECT_EQ(*store->AbortStaleUploads({"", now_ms + 60'000}, kNever), 1u);
   EXPECT_FALSE(std::filesystem::exists(left));
   EXPECT_TRUE(Temporaries().empty());
   EXPECT_EQ(GetBytes(*store, "a", kNever)->text(), "1");
@@ -167,6 +166,54 @@ TEST_F(LocalStoreTest, AnUploadThatIsDroppedLeavesNothing) {
   }
   EXPECT_TRUE(Temporaries().empty());
   EXPECT_THAT(store->Head("big", kNever), IsCode(Code::kNotFound));
+}
+
+TEST_F(LocalStoreTest, AllPartsOfAnUploadAreOneAndAsOldAsTheFirst) {
+  auto store = Open(root_.path());
+  auto upload = *store->StartUpload("big", kNever);
+  const ConstBytes piece = AsBytes("part");
+  for (uint32_t number : {1u, 2u, 3u}) {
+    ASSERT_THAT(upload->PutPart(number, {&piece, 1}, kNever), IsOk());
+  }
+  const auto first =
+      std::filesystem::path(root_ / std::string(kTemporaryFolder)) / Temporaries()[0];
+  std::filesystem::last_write_time(first,
+                                   std::filesystem::last_write_time(first) - std::chrono::hours(2));
+  const int64_t hour_ago_ms = Put(*store, "a", "1")->date_ms - 3'600'000;
+  EXPECT_EQ(*store->AbortStaleUploads({"", hour_ago_ms}, kNever), 1u);
+  EXPECT_TRUE(Temporaries().empty());
+  EXPECT_THAT(upload->Complete(kNever), IsCode(Code::kNotFound));
+}
+
+// D4: the store's time is its file system's, whatever this host's clocks say.
+TEST_F(LocalStoreTest, TimesAreTheFileSystemsWhateverTheClientsClockSays) {
+  const int64_t written_ms = Put(*Open(root_.path()), "a", "1")->date_ms;
+  constexpr int64_t kTestMs = 10 * 60'000;  // longer than this test may take
+  const auto clock = std::make_shared<testing_support::MovableClock>();
+  clock->Advance(std::chrono::hours(1000));
+  auto store = *LocalStore::Open(root_.path(), {}, clock);
+  const auto expect_near = [&](int64_t date_ms) {
+    EXPECT_GE(date_ms, written_ms);
+    EXPECT_LT(date_ms, written_ms + kTestMs);
+  };
+  for (int look = 0; look < 2; ++look) {
+    expect_near(store->Head("a", kNever)->date_ms);
+    expect_near(store->Get("a", {}, kNever)->info.date_ms);
+    expect_near(store->Get("a", {.range = ByteRange{0, 1}}, kNever)->info.date_ms);
+    expect_near(store->List({}, kNever)->date_ms);
+    expect_near(Put(*store, "b", "2")->date_ms);
+    expect_near(Put(*store, "b", "2", {.if_absent = true})->date_ms);
+    clock->Advance(std::chrono::hours(1000));  // now also between two reads
+  }
+  EXPECT_TRUE(Temporaries().empty());
+}
+
+TEST_F(LocalStoreTest, WithoutItsFolderOfTemporariesAStoreStillTellsItsTime) {
+  ASSERT_THAT(Put(*Open(root_.path()), "a", "1"), IsOk());
+  std::filesystem::remove_all(root_ / std::string(kTemporaryFolder));  // as in a copy
+  auto store = Open(root_.path());
+  EXPECT_GT(store->Head("a", kNever)->date_ms, 0);
+  EXPECT_GT(store->List({}, kNever)->date_ms, 0);
 }
 
 }  // namespace

@@ -21,13 +21,16 @@ struct Part {
 class LocalUpload final : public Upload {
  public:
   LocalUpload(std::shared_ptr<LocalFolder> folder, std::string key, uint64_t parts_max)
-      : folder_(std::move(folder)), key_(std::move(key)), parts_max_(parts_max) {}
+      : folder_(std::move(folder)),
+        key_(std::move(key)),
+        parts_max_(parts_max),
+        id_(folder_->runtime().Random64()) {}
 
   Status PutPart(uint32_t number, std::span<const ConstBytes> pieces,
                  const Deadline& deadline) override {
     LS_RETURN_IF_ERROR(CheckDeadline(folder_->runtime(), deadline, What()));
     LS_RETURN_IF_ERROR(CheckPartNumber(key_, number, parts_max_));
-    LS_ASSIGN_OR_RETURN(Draft draft, folder_->NewDraft());
+    LS_ASSIGN_OR_RETURN(Draft draft, folder_->NewDraft(id_));
     LS_RETURN_IF_ERROR(draft.Append(pieces, folder_->runtime(), deadline));
     draft.Close();  // thousands of parts must not hold as many descriptors
     MutexLock lock(mutex_);
@@ -80,13 +83,15 @@ class LocalUpload final : public Upload {
   Status Over() const { return FailedPreconditionError(What() + " is over; start a new one"); }
 
   Result<PutResult> Assemble(const std::map<uint32_t, Part>& parts, const Deadline& deadline) {
-    LS_ASSIGN_OR_RETURN(Draft whole, folder_->NewDraft());
+    LS_ASSIGN_OR_RETURN(Draft whole, folder_->NewDraft(id_));
     for (const auto& [number, part] : parts) LS_RETURN_IF_ERROR(Copy(part, whole, deadline));
     return folder_->Publish(std::move(whole), key_, {}, deadline);
   }
 
   Status Copy(const Part& part, Draft& whole, const Deadline& deadline) {
-    LS_ASSIGN_OR_RETURN(auto file, folder_->files().OpenForRead(part.draft.path()));
+    Result<std::unique_ptr<File>> opened = folder_->files().OpenForRead(part.draft.path());
+    if (opened.status().code() == Code::kNotFound) return StaleUploadEnded(key_);
+    LS_ASSIGN_OR_RETURN(const auto file, std::move(opened));
     std::vector<uint8_t> bytes(std::min<uint64_t>(kCopyBytes, part.bytes));
     for (uint64_t done = 0; done < part.bytes;) {
       const size_t step = std::min<uint64_t>(bytes.size(), part.bytes - done);
@@ -102,6 +107,7 @@ class LocalUpload final : public Upload {
   const std::shared_ptr<LocalFolder> folder_;
   const std::string key_;
   const uint64_t parts_max_;
+  const uint64_t id_;  // in the names of its temporary files
   Mutex mutex_;
   std::map<uint32_t, Part> parts_ LS_GUARDED_BY(mutex_);
   bool over_ LS_GUARDED_BY(mutex_) = false;  // completed, aborted, or Complete is at work

@@ -1,5 +1,6 @@
 #include "store/memory_store.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -109,24 +110,23 @@ Status MemoryStore::Delete(std::span<const std::string> keys, const Deadline& de
   return OkStatus();
 }
 
-// Parts wait here, outside of the shelf, so that nobody can see them before Complete.
+// What it holds lies in the shelf, where reclamation finds it when its writer is gone.
 class MemoryStore::MemoryUpload final : public Upload {
  public:
-  MemoryUpload(std::shared_ptr<Runtime> runtime, std::shared_ptr<Shelf> shelf, std::string key,
-               uint64_t parts_max)
-      : runtime_(std::move(runtime)),
-        shelf_(std::move(shelf)),
-        key_(std::move(key)),
-        parts_max_(parts_max) {}
+  MemoryUpload(std::shared_ptr<Runtime> runtime, std::shared_ptr<Shelf> shelf, uint64_t id,
+               std::string key)
+      : runtime_(std::move(runtime)), shelf_(std::move(shelf)), id_(id), key_(std::move(key)) {}
+  ~MemoryUpload() override { (void)Abort(Deadline::Never()); }
 
   Status PutPart(uint32_t number, std::span<const ConstBytes> pieces,
                  const Deadline& deadline) override {
     LS_RETURN_IF_ERROR(CheckDeadline(*runtime_, deadline, What()));
-    LS_RETURN_IF_ERROR(CheckPartNumber(key_, number, parts_max_));
+    LS_RETURN_IF_ERROR(CheckPartNumber(key_, number, StoreCapabilities().upload_parts_max));
     Buffer data = Gather(pieces);
-    MutexLock lock(mutex_);
-    if (over_) return FailedPreconditionError(What() + " is over; start a new one");
-    if (!parts_.emplace(number, std::move(data)).second) {
+    MutexLock lock(shelf_->mutex);
+    const auto pending = shelf_->uploads.find(id_);
+    if (pending == shelf_->uploads.end()) return Gone();
+    if (!pending->second.parts.emplace(number, std::move(data)).second) {
       return InvalidArgumentError(Str(What(), ": part ", number, " was sent before"));
     }
     return OkStatus();
@@ -134,43 +134,70 @@ class MemoryStore::MemoryUpload final : public Upload {
 
   Result<PutResult> Complete(const Deadline& deadline) override {
     LS_RETURN_IF_ERROR(CheckDeadline(*runtime_, deadline, What()));
-    std::vector<ConstBytes> pieces;
     const int64_t now_ms = runtime_->WallTimeMs();
-    MutexLock lock(mutex_);
-    if (over_) return FailedPreconditionError(What() + " is over; start a new one");
-    for (const auto& [number, data] : parts_) pieces.push_back(data.bytes());
-    if (parts_.empty() || parts_.rbegin()->first != parts_.size()) {
-      return InvalidArgumentError(What() + ": not all parts 1, 2, ... were sent");
+    std::map<uint32_t, Buffer> parts;
+    {
+      MutexLock lock(shelf_->mutex);
+      const auto pending = shelf_->uploads.find(id_);
+      if (pending == shelf_->uploads.end()) return Gone();
+      parts = pending->second.parts;
+      if (parts.empty() || parts.rbegin()->first != parts.size()) {
+        return InvalidArgumentError(What() + ": not all parts 1, 2, ... were sent");
+      }
+      shelf_->uploads.erase(pending);
+      over_ = true;
     }
-    over_ = true;
+    std::vector<ConstBytes> pieces;
+    for (const auto& [number, data] : parts) pieces.push_back(data.bytes());
     return Store(*shelf_, key_, Gather(pieces), {}, now_ms);
   }
 
   Status Abort(const Deadline&) override {
-    MutexLock lock(mutex_);
+    MutexLock lock(shelf_->mutex);
+    shelf_->uploads.erase(id_);
     over_ = true;
-    parts_.clear();
     return OkStatus();
   }
 
  private:
   std::string What() const { return Str("upload of '", key_, "'"); }
+  Status Gone() const LS_REQUIRES(shelf_->mutex) {
+    return over_ ? FailedPreconditionError(What() + " is over; start a new one")
+                 : StaleUploadEnded(key_);
+  }
 
   const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<Shelf> shelf_;
+  const uint64_t id_;
   const std::string key_;
-  const uint64_t parts_max_;
-  Mutex mutex_;
-  std::map<uint32_t, Buffer> parts_ LS_GUARDED_BY(mutex_);
-  bool over_ LS_GUARDED_BY(mutex_) = false;
+  bool over_ LS_GUARDED_BY(shelf_->mutex) = false;  // completed or aborted by its own writer
 };
 
 Result<std::unique_ptr<Upload>> MemoryStore::StartUpload(const std::string& key,
                                                          const Deadline& deadline) {
   LS_RETURN_IF_ERROR(CheckDeadline(*runtime_, deadline, Str("upload of '", key, "'")));
   LS_RETURN_IF_ERROR(CheckKey(key));
-  return std::unique_ptr<Upload>(
-      std::make_unique<MemoryUpload>(runtime_, shelf_, key, capabilities().upload_parts_max));
+  uint64_t id = 0;
+  {
+    MutexLock lock(shelf_->mutex);
+    id = ++shelf_->uploads_begun;
+    shelf_->uploads.emplace(id, Pending{key, runtime_->WallTimeMs(), {}});
+  }
+  return std::unique_ptr<Upload>(std::make_unique<MemoryUpload>(runtime_, shelf_, id, key));
+}
+
+Result<uint64_t> MemoryStore::AbortStaleUploads(const StaleUploadOptions& options,
+                                                const Deadline& deadline) {
+  LS_RETURN_IF_ERROR(CheckDeadline(*runtime_, deadline, "end of stale uploads"));
+  MutexLock lock(shelf_->mutex);
+  const auto is_stale = [&](const auto& upload) {
+    const Pending& pending = upload.second;
+    return pending.key.starts_with(options.prefix) && !pending.parts.empty() &&
+           pending.begun_ms < options.begun_before_ms;
+  };
+  if (!options.dry_run) return std::erase_if(shelf_->uploads, is_stale);
+  return static_cast<uint64_t>(
+      std::count_if(shelf_->uploads.begin(), shelf_->uploads.end(), is_stale));
 }
 
 StoreCapabilities MemoryStore::capabilities() const {

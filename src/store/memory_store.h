@@ -31,6 +31,8 @@ class MemoryStore final : public ObjectStore {
   Result<ListPage> List(const ListOptions& options, const Deadline& deadline) override;
   Result<ObjectInfo> Head(const std::string& key, const Deadline& deadline) override;
   Status Delete(std::span<const std::string> keys, const Deadline& deadline) override;
+  Result<uint64_t> AbortStaleUploads(const StaleUploadOptions& options,
+                                     const Deadline& deadline) override;
   StoreCapabilities capabilities() const override;
   std::string Describe() const override;
 
@@ -40,11 +42,18 @@ class MemoryStore final : public ObjectStore {
     std::string etag;
     int64_t modified_ms = 0;
   };
+  struct Pending {  // an upload, invisible until it is complete
+    std::string key;
+    int64_t begun_ms = 0;
+    std::map<uint32_t, Buffer> parts;
+  };
   // Shared with the uploads in progress.
   struct Shelf {
     Mutex mutex;
     std::map<std::string, Object> objects LS_GUARDED_BY(mutex);
     uint64_t writes LS_GUARDED_BY(mutex) = 0;
+    std::map<uint64_t, Pending> uploads LS_GUARDED_BY(mutex);
+    uint64_t uploads_begun LS_GUARDED_BY(mutex) = 0;
   };
   class MemoryUpload;
 

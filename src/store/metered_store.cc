@@ -71,4 +71,10 @@ Status MeteredStore::Delete(std::span<const std::string> keys, const Deadline& d
   return below_->Delete(keys, deadline);
 }
 
+Result<uint64_t> MeteredStore::AbortStaleUploads(const StaleUploadOptions& options,
+                                                 const Deadline& deadline) {
+  ++counters_->upload_calls;
+  return below_->AbortStaleUploads(options, deadline);
+}
+
 }  // namespace lakestream

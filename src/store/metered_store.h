@@ -14,7 +14,7 @@ namespace lakestream {
 struct StoreCounts {
   uint64_t gets = 0;
   uint64_t puts = 0;
-  uint64_t upload_calls = 0;  // start, part, complete, abort
+  uint64_t upload_calls = 0;  // start, part, complete, abort, abort of stale ones
   uint64_t lists = 0;
   uint64_t heads = 0;
   uint64_t deletes = 0;
@@ -42,6 +42,8 @@ class MeteredStore final : public ObjectStore {
   Result<ListPage> List(const ListOptions& options, const Deadline& deadline) override;
   Result<ObjectInfo> Head(const std::string& key, const Deadline& deadline) override;
   Status Delete(std::span<const std::string> keys, const Deadline& deadline) override;
+  Result<uint64_t> AbortStaleUploads(const StaleUploadOptions& options,
+                                     const Deadline& deadline) override;
   StoreCapabilities capabilities() const override { return below_->capabilities(); }
   std::string Describe() const override { return below_->Describe(); }
 

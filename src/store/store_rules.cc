@@ -121,6 +121,11 @@ Status ObjectChanged(std::string_view store, std::string_view key) {
                           " is no longer the one that was asked for; read its newest state"));
 }
 
+Status StaleUploadEnded(std::string_view key) {
+  return NotFoundError(Str("the upload of '", key,
+                           "' is no longer there: it was ended as abandoned", "; start a new one"));
+}
+
 uint64_t TotalBytes(std::span<const ConstBytes> pieces) {
   uint64_t total = 0;
   for (ConstBytes piece : pieces) total += piece.size();

@@ -39,6 +39,8 @@ Buffer ToBuffer(BufferAllocator::Block block, size_t bytes);
 // The words of a missing object and of a failed if_match, the same in all backends.
 Status MissingObject(std::string_view store, std::string_view key);
 Status ObjectChanged(std::string_view store, std::string_view key);
+// The words of an upload that AbortStaleUploads() ended before its writer came back.
+Status StaleUploadEnded(std::string_view key);
 
 uint64_t TotalBytes(std::span<const ConstBytes> pieces);
 

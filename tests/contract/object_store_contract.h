@@ -30,6 +30,8 @@ struct StoreUnderTest {
   bool holds_any_key = true;
   // Bytes of the longest key: less than 1024 if the store puts something before it.
   size_t key_bytes_max = 1024;
+  // False: AbortStaleUploads() cannot tell uploads apart by their keys.
+  bool knows_keys_of_uploads = true;
   // Scales the number of objects and rounds where requests are slow.
   bool slow = false;
 };

@@ -48,6 +48,7 @@ StoreUnderTest Local(bool fsync) {
   store.name = fsync ? "local" : "local without fsync";
   store.make = [fsync] { return NewLocal(fsync); };
   store.holds_any_key = false;
+  store.knows_keys_of_uploads = false;
   return store;
 }
 

@@ -125,5 +125,68 @@ TEST_P(ObjectStoreContract, TwoUploadsOfOneKeyDoNotMix) {
   EXPECT_EQ(Read("a"), "first");
 }
 
+// What a crashed writer leaves behind: here its Upload just stays, with a part sent.
+std::unique_ptr<Upload> LeftBehind(ObjectStore& store, const std::string& key,
+                                   const Deadline& deadline) {
+  Result<std::unique_ptr<Upload>> upload = store.StartUpload(key, deadline);
+  EXPECT_THAT(upload, IsOk());
+  EXPECT_THAT(PutPart(**upload, 1, "part", deadline), IsOk());
+  return *std::move(upload);
+}
+
+void ExpectEnded(Upload& upload, const Deadline& deadline) {
+  const Code code = upload.Complete(deadline).status().code();
+  EXPECT_TRUE(code == Code::kNotFound || code == Code::kUnknownOutcome) << CodeName(code);
+}
+
+TEST_P(ObjectStoreContract, AnUploadThatIsLeftBehindIsEndedByItsAge) {
+  const std::unique_ptr<Upload> left = LeftBehind(*store_, "data/a", deadline_);
+  const int64_t now_ms = Put("data/b", "stays")->date_ms;
+  constexpr int64_t kMinuteMs = 60'000;
+  EXPECT_EQ(*store_->AbortStaleUploads({"", now_ms - kMinuteMs}, deadline_), 0u);
+  EXPECT_EQ(*store_->AbortStaleUploads({"", now_ms + kMinuteMs, true}, deadline_), 1u);
+  EXPECT_EQ(*store_->AbortStaleUploads({"", now_ms + kMinuteMs}, deadline_), 1u);
+  EXPECT_EQ(*store_->AbortStaleUploads({"", now_ms + kMinuteMs}, deadline_), 0u);
+  ExpectEnded(*left, deadline_);
+  EXPECT_EQ(ListAll(), std::vector<std::string>{"data/b"});
+  EXPECT_EQ(Read("data/b"), "stays");
+}
+
+TEST_P(ObjectStoreContract, AnUploadThatIsNotOldEnoughCanBeCompleted) {
+  const std::unique_ptr<Upload> upload = LeftBehind(*store_, "data/a", deadline_);
+  const int64_t now_ms = Put("data/b", "")->date_ms;
+  EXPECT_EQ(*store_->AbortStaleUploads({"", now_ms - 60'000}, deadline_), 0u);
+  EXPECT_EQ(*store_->AbortStaleUploads({"", now_ms + 60'000, true}, deadline_), 1u);
+  EXPECT_THAT(upload->Complete(deadline_), IsOk());
+  EXPECT_EQ(Read("data/a"), "part");
+}
+
+TEST_P(ObjectStoreContract, UploadsThatAreOverAreNotStale) {
+  const std::unique_ptr<Upload> completed = LeftBehind(*store_, "a", deadline_);
+  const std::unique_ptr<Upload> aborted = LeftBehind(*store_, "b", deadline_);
+  LeftBehind(*store_, "c", deadline_).reset();
+  ASSERT_THAT(completed->Complete(deadline_), IsOk());
+  ASSERT_THAT(aborted->Abort(deadline_), IsOk());
+  const int64_t now_ms = Put("d", "")->date_ms;
+  EXPECT_EQ(*store_->AbortStaleUploads({"", now_ms + 60'000}, deadline_), 0u);
+  EXPECT_EQ(Read("a"), "part");
+}
+
+TEST_P(ObjectStoreContract, OnlyUploadsWithThePrefixAreEnded) {
+  const std::unique_ptr<Upload> inside = LeftBehind(*store_, "data/a b+c", deadline_);
+  const std::unique_ptr<Upload> twin = LeftBehind(*store_, "data/a b+c", deadline_);
+  const std::unique_ptr<Upload> outside = LeftBehind(*store_, "dat", deadline_);
+  const int64_t later_ms = Put("d", "")->date_ms + 60'000;
+  if (!GetParam().knows_keys_of_uploads) {
+    EXPECT_EQ(*store_->AbortStaleUploads({"data/", later_ms}, deadline_), 3u);
+    return;
+  }
+  EXPECT_EQ(*store_->AbortStaleUploads({"data/", later_ms}, deadline_), 2u);
+  ExpectEnded(*inside, deadline_);
+  ExpectEnded(*twin, deadline_);
+  EXPECT_FALSE(Exists("data/a b+c"));
+  EXPECT_THAT(outside->Complete(deadline_), IsOk());
+}
+
 }  // namespace
 }  // namespace lakestream

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "base/text.h"
+#include "runtime/parallel.h"
 #include "tests/contract/object_store_contract.h"
 #include "tests/support/forwarding_store.h"
 #include "tests/support/rgw_server.h"
@@ -51,6 +52,25 @@ TEST(RgwTest, AMissingBucketSaysSo) {
       PutBytes(**store, "a", AsBytes("b"), {}, After(*runtime, std::chrono::seconds(20))).status();
   EXPECT_FALSE(put.ok());
   EXPECT_NE(put.message().find("no-such-bucket"), std::string::npos) << put;
+}
+
+TEST(RgwTest, MoreAbandonedUploadsThanAPageAreAllEnded) {
+  auto runtime = RealRuntime();
+  auto store = NewStore();
+  const Deadline deadline = After(*runtime, std::chrono::seconds(120));
+  std::vector<std::unique_ptr<Upload>> left(1003);
+  const Status begun = ParallelFor(*runtime, left.size(), 8, [&](size_t i) -> Status {
+    // Several of one key, so that a page ends between them.
+    LS_ASSIGN_OR_RETURN(left[i], store->StartUpload(Str("data/", i % 7), deadline));
+    const ConstBytes piece = AsBytes("part");
+    return left[i]->PutPart(1, {&piece, 1}, deadline);
+  });
+  ASSERT_TRUE(begun.ok()) << begun;
+  const auto now = PutBytes(*store, "clock", AsBytes(""), {}, deadline);
+  ASSERT_TRUE(now.ok()) << now.status();
+  const StaleUploadOptions stale{"data/", now->date_ms + 60'000};
+  EXPECT_EQ(store->AbortStaleUploads(stale, deadline).value(), left.size());
+  EXPECT_EQ(store->AbortStaleUploads(stale, deadline).value(), 0u);
 }
 
 TEST(RgwTest, TheConditionalPutIsAtomic) {

@@ -160,7 +160,7 @@ TEST_F(ProcessTest, E1KilledWritersLeaveOnlyWholeObjectsAndAllAcknowledgedOnes) 
     if (more) options.start_after = page->objects.back().key;
   }
   EXPECT_GT(listed, 12u);
-  ASSERT_THAT(store_->RemoveTemporaries(Duration::zero(), kNever), IsOk());
+  ASSERT_THAT(store_->AbortStaleUploads({"", INT64_MAX}, kNever), IsOk());
   EXPECT_THAT(PutBytes(*store_, "shared", AsBytes("after"), {}, kNever), IsOk());
   EXPECT_EQ(Read("shared"), "after");
 }

@@ -82,6 +82,12 @@ class SimulatedFileSystem::SimulatedFile final : public File {
       return 0;
     });
   }
+  Status Touch() override {
+    return files_.Call("futimens", path_, [&] {
+      node_->modified_ns = files_.Tick();
+      return 0;
+    });
+  }
   Status Sync() override {
     return files_.Call("fdatasync", path_, [&] {
       node_->synced_bytes = node_->bytes;
@@ -165,9 +171,13 @@ std::shared_ptr<SimulatedFileSystem::Node> SimulatedFileSystem::NewNode(FileKind
   auto node = std::make_shared<Node>();
   node->kind = kind;
   node->inode = ++inodes_;
-  clock_ns_ += kTickNs / 3;
-  node->modified_ns = clock_ns_ / kTickNs * kTickNs;
+  node->modified_ns = Tick();
   return node;
+}
+
+int64_t SimulatedFileSystem::Tick() {
+  clock_ns_ += kTickNs / 3;
+  return clock_ns_ / kTickNs * kTickNs;
 }
 
 std::shared_ptr<SimulatedFileSystem::Node> SimulatedFileSystem::Find(

@@ -71,6 +71,7 @@ class SimulatedFileSystem final : public FileSystem {
   // Counts the call and runs `effect`, or fails it as the fault says. `effect` returns an errno.
   Status Call(std::string_view name, const std::string& path, const std::function<int()>& effect);
   std::shared_ptr<Node> NewNode(FileKind kind);
+  int64_t Tick();  // the clock goes on a little
   std::shared_ptr<Node> Find(const std::string& path) const;
   // The folder that holds `path`, null if missing.
   Node* Parent(const std::string& path) const;

@@ -39,6 +39,11 @@ class DyingStore final : public ForwardingStore {
     LS_RETURN_IF_ERROR(Live());
     return ForwardingStore::Delete(keys, deadline);
   }
+  Result<uint64_t> AbortStaleUploads(const StaleUploadOptions& options,
+                                     const Deadline& deadline) override {
+    LS_RETURN_IF_ERROR(Live());
+    return ForwardingStore::AbortStaleUploads(options, deadline);
+  }
 
  private:
   Status Live() {

@@ -34,6 +34,10 @@ class ForwardingStore : public ObjectStore {
   Status Delete(std::span<const std::string> keys, const Deadline& deadline) override {
     return below_->Delete(keys, deadline);
   }
+  Result<uint64_t> AbortStaleUploads(const StaleUploadOptions& options,
+                                     const Deadline& deadline) override {
+    return below_->AbortStaleUploads(options, deadline);
+  }
   StoreCapabilities capabilities() const override { return below_->capabilities(); }
   std::string Describe() const override { return below_->Describe(); }
 

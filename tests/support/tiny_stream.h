@@ -1,4 +1,5 @@
-// TinyStream: a stream in memory whose TGBs hold one number, and a look at what its log says.
+// TinyStream: a stream (in memory, unless a test says where) whose TGBs hold one number, and a look
+// at what its log says.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,10 +23,12 @@ namespace lakestream::testing_support {
 
 struct TinyStream {
   explicit TinyStream(std::vector<std::string> producers = {}, StreamSpec spec = {.mesh = {2, 1}},
-                      std::shared_ptr<Runtime> time = RealRuntime())
+                      std::shared_ptr<Runtime> time = RealRuntime(),
+                      std::shared_ptr<ObjectStore> store = nullptr)
       : runtime(std::move(time)) {
     spec.producers = std::move(producers);
-    faults = std::make_shared<FaultyStore>(std::make_shared<MemoryStore>(runtime, "tiny"));
+    if (store == nullptr) store = std::make_shared<MemoryStore>(runtime, "tiny");
+    faults = std::make_shared<FaultyStore>(std::move(store));
     auto created = Stream::Create(faults, runtime, spec, Soon());
     EXPECT_TRUE(created.ok()) << created.status();
     if (created.ok()) stream = *created;
