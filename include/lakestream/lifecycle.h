@@ -71,15 +71,23 @@ Status AttachRun(Stream& stream, const AttachOptions& options, const Deadline& d
 Status DetachRun(Stream& stream, const std::string& job, const std::string& run,
                  const Deadline& deadline);
 
+struct RankProgress {
+  uint32_t rank = 0;
+  Step read = 0;         // the step that it reads next
+  Step durable = 0;      // the step that it would restart at
+  int64_t quiet_ms = 0;  // since its last report
+};
 struct RunInfo {
   std::string job;
   std::string run;
   uint32_t ranks = 0;
   uint32_t ranks_reporting = 0;
   Step start = 0;
-  Step read = 0;         // of the slowest rank; `start` until all have reported
-  Step durable = 0;      // the step that the slowest rank would restart at
-  int64_t quiet_ms = 0;  // since the last sign of life of any rank, by the store's clock
+  Step read = 0;            // of the slowest rank; `start` until all have reported
+  Step durable = 0;         // the step that the slowest rank would restart at
+  int64_t quiet_ms = 0;     // since the last sign of life of any rank, by the store's clock
+  int64_t attached_ms = 0;  // by the store's clock
+  std::vector<RankProgress> ranks_seen;  // those that have reported
 };
 Result<std::vector<RunInfo>> ListRuns(Stream& stream, const Deadline& deadline);
 
@@ -105,12 +113,19 @@ struct TrimOptions {
   std::optional<Step> to;
   bool dry_run = false;
 };
+// What stays, and why.
+struct KeptStep {
+  Step step = 0;     // the first one that it needs
+  std::string what;  // "checkpoint x", "job y"
+  std::string why;   // "pinned", "one of the last 3"
+};
 struct TrimReport {
   Step from = 0;                     // the trim point before
   Step to = 0;                       // ... and after
   uint64_t bytes = 0;                // given up, by the mean size of a step
   std::vector<std::string> dropped;  // checkpoints
   std::vector<std::string> held_by;  // what keeps step `to`: "checkpoint x", "job y"
+  std::vector<KeptStep> kept;        // all checkpoints and runs that stay, by step
   bool over_bytes_max = false;       // still above it: what is left is pinned or being read
 };
 // kFailedPrecondition (kHeldBack) naming what needs the steps, if `to` is given and passes it.
@@ -124,6 +139,9 @@ Status CreateBranch(Stream& stream, const std::string& name, Step step, const De
 struct BranchSummary {
   BranchInfo info;
   bool deleted = false;  // its objects are being reclaimed
+  // Of the branch itself; 0 if it is deleted.
+  Step trim_step = 0;
+  Step next_step = 0;
 };
 // All branches that descend from the stream's branch, parents first.
 Result<std::vector<BranchSummary>> ListBranches(Stream& stream, const Deadline& deadline);
@@ -155,6 +173,9 @@ struct ReclaimReport {
   std::vector<std::string> ended;  // "session 3 of video-0", "checkpoint x", "job y", "branch z"
   // What is given up but must stay until the store's clock shows this; 0: nothing waits.
   int64_t next_release_ms = 0;
+  // Steps that are given up and whose data is still there; bytes by the mean size of a step.
+  uint64_t waiting_steps = 0;
+  uint64_t waiting_bytes = 0;
   uint64_t removed() const {
     return data_objects + log_records + snapshots + index_pages + small_objects;
   }
@@ -164,5 +185,25 @@ struct ReclaimReport {
 // kFailedPrecondition (kUnsafeStore) on a store without compare-and-swap.
 Result<ReclaimReport> Reclaim(Stream& stream, const ReclaimOptions& options,
                               const Deadline& deadline);
+
+// What holds the steps of the stream's branch, and what is given up but still takes space.
+struct Retention {
+  Step trim_step = 0;  // steps below it are given up
+  Step next_step = 0;
+  std::vector<CheckpointInfo> checkpoints;
+  std::vector<RunInfo> runs;
+  std::vector<BranchSummary> branches;
+  // Reclamation may remove steps below `released_step` and log records up to `released_version`
+  // once the store's clock shows `release_ms` (0: it has released nothing).
+  Step released_step = 0;
+  Version released_version = 0;
+  int64_t release_ms = 0;
+  int64_t now_ms = 0;  // the store's clock
+  // Given up, kept for no branch, and not removed yet; bytes by the mean size of a step.
+  uint64_t reclaimable_steps = 0;
+  uint64_t reclaimable_bytes = 0;
+};
+// One cold start, one more for each branch, a LIST for each run and a few requests.
+Result<Retention> GetRetention(Stream& stream, const Deadline& deadline);
 
 }  // namespace lakestream

@@ -157,6 +157,7 @@ void AddCat(CLI::App& app, Session& session, Action& chosen) {
   command->add_option("--tensor", options->tensor, "only the tensor of this name");
   command->add_flag("--raw", options->raw,
                     "write bytes: of the tensor, or of the whole safetensors payload");
+  AddBranchOption(command, session);
 }
 
 }  // namespace lakestream::cli

@@ -7,11 +7,18 @@ namespace {
 // Words come from the program itself, so the script need not change when commands do.
 // clang-format off
 constexpr char kBash[] = R"sh(_lakestream() {
-  local word=${COMP_WORDS[COMP_CWORD]}
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "$(lakestream --help | sed -n '/^Subcommands:/,$ s/^  \([a-z]*\) .*/\1/p')" -- "$word"))
+  local word=${COMP_WORDS[COMP_CWORD]} at=1 help names command=()
+  while true; do
+    help=$(lakestream "${command[@]}" --help 2> /dev/null)
+    names=$(sed -n '/^Subcommands:/,$ s/^  \([a-z][a-z]*\) .*/\1/p' <<< "$help")
+    if [ -z "$names" ] || [ "$at" -ge "$COMP_CWORD" ]; then break; fi
+    command+=("${COMP_WORDS[at]}")
+    at=$((at + 1))
+  done
+  if [ -n "$names" ]; then
+    COMPREPLY=($(compgen -W "$names" -- "$word"))
   elif [[ $word == -* ]]; then
-    COMPREPLY=($(compgen -W "$(lakestream "${COMP_WORDS[1]}" --help | grep -o -- '--[a-z-]*')" -- "$word"))
+    COMPREPLY=($(compgen -W "$(grep -o -- '--[a-z-]*' <<< "$help")" -- "$word"))
   else
     COMPREPLY=($(compgen -f -- "$word"))
   fi

@@ -145,6 +145,7 @@ void AddConsume(CLI::App& app, Session& session, Action& chosen) {
       ->check(CLI::Range(0.0, 1e9));
   command->add_flag("--check", options->check,
                     "check that each slice is what 'lakestream produce' wrote");
+  AddBranchOption(command, session);
 }
 
 }  // namespace lakestream::cli

@@ -71,8 +71,10 @@ Result<ExitCode> Run(Session& session) {
 }  // namespace
 
 void AddInfo(CLI::App& app, Session& session, Action& chosen) {
-  AddCommand(app, session, chosen, "info", "what a stream is and how far it has come",
-             "lakestream info s3://bucket/stream --json", Run);
+  AddBranchOption(AddCommand(app, session, chosen, "info",
+                             "what a stream is, how far it has come, who keeps it",
+                             "lakestream info s3://bucket/stream --json", Run),
+                  session);
 }
 
 }  // namespace lakestream::cli

@@ -7,12 +7,14 @@ namespace {
 struct Options {
   std::string mesh;
   StreamSpec spec;
+  uint64_t reclaim_grace_ms = static_cast<uint64_t>(StreamSpec{}.reclaim_grace.count());
   bool if_missing = false;
 };
 
 Result<ExitCode> Run(Session& session, const Options& options) {
   StreamSpec spec = options.spec;
   LS_ASSIGN_OR_RETURN(spec.mesh, ParseMesh(options.mesh));
+  spec.reclaim_grace = std::chrono::milliseconds(options.reclaim_grace_ms);
   LS_RETURN_IF_ERROR(ValidateSpec(spec));
   LS_ASSIGN_OR_RETURN(auto store, session.OpenStoreOfUri());
   auto created = options.if_missing
@@ -55,6 +57,18 @@ void AddInit(CLI::App& app, Session& session, Action& chosen) {
       ->add_option("--index-page-steps", options->spec.index_page_steps, "steps in an index page")
       ->check(Whole())
       ->capture_default_str();
+  command
+      ->add_option("--samples-multiple", options->spec.samples_multiple,
+                   "each slice holds a multiple of so many samples, so that jobs of up to so many "
+                   "times the mesh's DP size can share them out; 0: slices are whole")
+      ->check(Whole())
+      ->capture_default_str();
+  command
+      ->add_option("--reclaim-grace", options->reclaim_grace_ms,
+                   "what is given up stays in place so long at least")
+      ->transform(Milliseconds())
+      ->type_name("TIME")
+      ->default_str("1h");
   command->add_flag("--if-missing", options->if_missing,
                     "succeed if such a stream is there already");
 }

@@ -79,6 +79,7 @@ void AddLs(CLI::App& app, Session& session, Action& chosen) {
       ->check(Whole())
       ->capture_default_str();
   command->add_flag("--slices", options->slices, "a line for each slice");
+  AddBranchOption(command, session);
 }
 
 }  // namespace lakestream::cli

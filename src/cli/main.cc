@@ -47,35 +47,67 @@ size_t Distance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
-bool IsCommand(const CLI::App& app, const std::string& word) {
-  const auto named = [&](const CLI::App* command) { return command->get_name() == word; };
-  return !app.get_subcommands(named).empty();
+std::vector<const CLI::App*> CommandsOf(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-// A first word that is no command: says so, with the nearest one.
-bool RefuseUnknownCommand(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-' || IsCommand(app, argv[1])) return false;
+const CLI::App* FindCommand(const CLI::App& app, const std::string& word) {
+  const auto commands = CommandsOf(app);
+  const auto found = std::find_if(commands.begin(), commands.end(), [&](const CLI::App* command) {
+    return command->get_name() == word;
+  });
+  return found == commands.end() ? nullptr : *found;
+}
+
+std::string Nearest(const CLI::App& app, const std::string& word) {
   std::string nearest;
   size_t best = 3;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    const size_t distance = Distance(argv[1], command->get_name());
+  for (const CLI::App* command : CommandsOf(app)) {
+    const size_t distance = Distance(word, command->get_name());
     if (distance < best) {
       best = distance;
       nearest = command->get_name();
     }
   }
-  PrintMessage("there is no command '" + std::string(argv[1]) + "'" +
-               (nearest.empty() ? "" : "; did you mean '" + nearest + "'?") +
-               " See 'lakestream --help'");
+  return nearest;
+}
+
+// The command that the first words name, as far as they name one.
+struct Named {
+  std::string path = "lakestream";
+  std::string unknown;  // the word that is no command, though one is wanted
+  std::string nearest;  // to that
+};
+Named NameOf(const CLI::App& app, int argc, char** argv) {
+  Named named;
+  const CLI::App* at = &app;
+  for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {
+    if (CommandsOf(*at).empty()) break;
+    const CLI::App* const next = FindCommand(*at, argv[i]);
+    if (next == nullptr) {
+      named.unknown = argv[i];
+      named.nearest = Nearest(*at, argv[i]);
+      break;
+    }
+    named.path += std::string(" ") + argv[i];
+    at = next;
+  }
+  return named;
+}
+
+// A word that is no command: says so, with the nearest one.
+bool RefuseUnknownCommand(const Named& named) {
+  if (named.unknown.empty()) return false;
+  PrintMessage("there is no command '" + named.path + " " + named.unknown + "'" +
+               (named.nearest.empty() ? "" : "; did you mean '" + named.nearest + "'?") + " See '" +
+               named.path + " --help'");
   return true;
 }
 
-int UsageError(const CLI::App& app, const CLI::ParseError& error, const char* first_word) {
+int UsageError(const Named& named, const CLI::ParseError& error) {
   std::string message = error.what();
   std::replace(message.begin(), message.end(), '\n', ' ');
-  const bool known = IsCommand(app, first_word);
-  PrintMessage(message + ". See 'lakestream" + (known ? std::string(" ") + first_word : "") +
-               " --help'");
+  PrintMessage(message + ". See '" + named.path + " --help'");
   return kExitUsage;
 }
 
@@ -104,21 +136,24 @@ int Main(int argc, char** argv) {
                                         std::to_string(kFormatVersion));
   app.footer(
       "A command's --help has an example. Exit codes: 0 done, 1 findings, 2 usage, 3 not found,\n"
-      "4 precondition (sealed, fenced, exists, mesh, format), 5 store unavailable or time is up,\n"
+      "4 precondition (sealed, fenced, trimmed, held back, exists, mesh, format, not confirmed),\n"
+      "5 store unavailable or time is up,\n"
       "6 data loss, 7 no permission, 8 disk or quota full, 70 defect, 130 interrupted.");
   app.require_subcommand(1);
   Action chosen;
-  for (const auto add : {AddInit, AddInfo, AddLs, AddCat, AddTail, AddVerify, AddSeal, AddProduce,
-                         AddConsume, AddCompletion}) {
+  for (const auto add :
+       {AddInit, AddInfo, AddLs, AddCat, AddTail, AddVerify, AddCheckpoint, AddRuns, AddTrim, AddGc,
+        AddBranch, AddSeal, AddProduce, AddConsume, AddCompletion}) {
     add(app, session, chosen);
   }
-  if (RefuseUnknownCommand(app, argc, argv)) return kExitUsage;
+  const Named named = NameOf(app, argc, argv);
+  if (RefuseUnknownCommand(named)) return kExitUsage;
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version
     return app.exit(asked);
   } catch (const CLI::ParseError& error) {
-    return UsageError(app, error, argc > 1 ? argv[1] : "");
+    return UsageError(named, error);
   }
   return Perform(session, chosen);
 }

@@ -99,19 +99,26 @@ Progress::Progress(std::string what)
     : what_(std::move(what)), on_terminal_(isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
-  if (on_terminal_ && shown_permille_ != UINT64_MAX) std::fputs("\r\x1b[K", stderr);
+  if (on_terminal_ && shown_ != UINT64_MAX) std::fputs("\r\x1b[K", stderr);
 }
 
 void Progress::Show(uint64_t done, uint64_t total) {
   if (!on_terminal_ || total == 0) return;
   const uint64_t permille = std::min<uint64_t>(1000, done * 1000 / total);
-  if (permille == shown_permille_) return;
-  shown_permille_ = permille;
+  if (permille == shown_) return;
+  shown_ = permille;
   constexpr size_t kWidth = 30;
   std::string bar(permille * kWidth / 1000, '=');
   bar.resize(kWidth, ' ');
   std::fprintf(stderr, "\r%s [%s] %llu/%llu", what_.c_str(), bar.c_str(),
                static_cast<unsigned long long>(done), static_cast<unsigned long long>(total));
+  std::fflush(stderr);
+}
+
+void Progress::ShowCount(uint64_t done, const char* noun) {
+  if (!on_terminal_ || done == shown_) return;
+  shown_ = done;
+  std::fprintf(stderr, "\r%s: %llu %s", what_.c_str(), static_cast<unsigned long long>(done), noun);
   std::fflush(stderr);
 }
 

@@ -45,11 +45,12 @@ class Progress {
   explicit Progress(std::string what);
   ~Progress();
   void Show(uint64_t done, uint64_t total);
+  void ShowCount(uint64_t done, const char* noun);  // when nobody knows the total
 
  private:
   const std::string what_;
   const bool on_terminal_;
-  uint64_t shown_permille_ = UINT64_MAX;
+  uint64_t shown_ = UINT64_MAX;  // permille, or a count
 };
 
 // The p-th quantile (0..1) of `values`; 0 if there are none. Sorts them.

@@ -120,6 +120,7 @@ void AddProduce(CLI::App& app, Session& session, Action& chosen) {
       ->check(CLI::Range(uint64_t{0}, uint64_t{86400000}));
   command->add_flag("--finish", options->finish,
                     "record at the end that this producer has no more");
+  AddBranchOption(command, session);
 }
 
 }  // namespace lakestream::cli

@@ -56,6 +56,7 @@ void AddTail(CLI::App& app, Session& session, Action& chosen) {
   command->add_option("--from", options->from, "first version; without it, the last ten")
       ->check(Whole());
   command->add_flag("-f,--follow", options->follow, "go on until the stream is sealed, or Ctrl-C");
+  AddBranchOption(command, session);
 }
 
 }  // namespace lakestream::cli

@@ -61,6 +61,7 @@ void AddVerify(CLI::App& app, Session& session, Action& chosen) {
       [no_data](Session& s) { return Run(s, {.read_data = !*no_data, .progress = {}}); });
   command->add_flag("--no-data", *no_data,
                     "presence and size of data objects only; read no slices");
+  AddBranchOption(command, session);
 }
 
 }  // namespace lakestream::cli

@@ -19,11 +19,6 @@ using Changes = std::vector<Change>;
 // to jump who is only a little behind.
 constexpr uint64_t kIntervalsKept = 2;
 
-bool Meets(const StepRanges& ranges, Step from, Step to) {
-  return std::any_of(ranges.begin(), ranges.end(),
-                     [&](const StepRange& range) { return range.Meets(from, to); });
-}
-
 }  // namespace
 
 BranchPass::BranchPass(std::shared_ptr<Stream> stream, const ReclaimOptions& options,
@@ -175,7 +170,7 @@ Status BranchPass::RemoveSmall(const Deadline& deadline) {
 }
 
 Status BranchPass::EndWhatIsAbandoned(const Deadline& deadline) {
-  if (closed() || options_.dry_run) return OkStatus();
+  if (closed()) return OkStatus();
   const int64_t now_ms = stored_.date_ms;
   std::set<std::pair<std::string, std::string>> quiet_runs;
   if (options_.detach_after > Duration::zero()) {
@@ -208,9 +203,12 @@ Status BranchPass::EndWhatIsAbandoned(const Deadline& deadline) {
     }
     return changes;
   };
-  LS_ASSIGN_OR_RETURN(const CommitOutcome outcome, ledger_.Commit(plan, deadline));
-  if (outcome == CommitOutcome::kCommitted)
-    report_.ended.insert(report_.ended.end(), ended.begin(), ended.end());
+  if (options_.dry_run) {
+    LS_RETURN_IF_ERROR(plan(state()).status());
+  } else {
+    LS_RETURN_IF_ERROR(ledger_.Commit(plan, deadline).status());
+  }
+  report_.ended.insert(report_.ended.end(), ended.begin(), ended.end());
   return OkStatus();
 }
 
@@ -286,8 +284,23 @@ Status BranchPass::Advance(const Deadline& deadline) {
   return MoveBoundary(stream_->store(), stream_->info(), name(), stored_, next, deadline).status();
 }
 
+void BranchPass::CountWaiting(const StepRanges& needed) {
+  if (closed() || state().closed) return;
+  const BranchInfo& branch = stream_->info().branch;
+  const Step there = std::max(first_needed(), branch.fork_step);
+  // All but the first are what branches need.
+  const StepRanges by_branches(needed.begin() + 1, needed.end());
+  const uint64_t steps = CountOutside(by_branches, there, state().trim_step);
+  report_.waiting_steps += steps;
+  report_.waiting_bytes += steps * MeanStepBytes(stream_->info(), state());
+}
+
 Status BranchPass::Forget(const std::string& branch, const Deadline& deadline) {
-  if (options_.dry_run || closed()) return OkStatus();
+  if (closed()) return OkStatus();
+  if (options_.dry_run) {
+    report_.ended.push_back(Str("branch ", branch));
+    return OkStatus();
+  }
   const auto plan = [&](const State& now) -> Result<Changes> {
     if (!now.branches.contains(branch)) return Changes();
     return Changes{ForgetBranchChange{branch}};

@@ -10,16 +10,10 @@
 #include "lakestream/lifecycle.h"
 #include "ledger/ledger_writer.h"
 #include "lifecycle/boundary_store.h"
+#include "lifecycle/step_ranges.h"
 #include "lifecycle/sweeper.h"
 
 namespace lakestream {
-
-struct StepRange {
-  Step first = 0;
-  Step end = UINT64_MAX;
-  bool Meets(Step from, Step to) const { return from < end && to > first; }
-};
-using StepRanges = std::vector<StepRange>;
 
 class BranchPass {
  public:
@@ -45,6 +39,8 @@ class BranchPass {
   Status EndWhatIsAbandoned(const Deadline& deadline);
   // Moves the boundary, if it has done its work and there is more to give up.
   Status Advance(const Deadline& deadline);
+  // Counts the steps that are given up and still there. `needed` as for Remove().
+  void CountWaiting(const StepRanges& needed);
   // Takes a branch whose objects are gone off the list.
   Status Forget(const std::string& branch, const Deadline& deadline);
   // Writes the description of a branch whose maker died before it did.

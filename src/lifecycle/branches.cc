@@ -5,6 +5,7 @@
 #include "ledger/ledger_writer.h"
 #include "ledger/step_index.h"
 #include "lifecycle/boundary_store.h"
+#include "lifecycle/describe.h"
 #include "manifest/keys.h"
 #include "stream/ledger_context.h"
 
@@ -87,30 +88,41 @@ Status CreateBranch(Stream& stream, const std::string& name, Step step, const De
   return put;
 }
 
-Result<std::vector<BranchSummary>> ListBranches(Stream& stream, const Deadline& deadline) {
+Result<std::vector<BranchSummary>> DescribeBranches(const Stream& stream, const State& state,
+                                                    const Deadline& deadline) {
   std::vector<BranchSummary> branches;
-  std::vector<std::shared_ptr<Stream>> open;
-  const auto add_children = [&](const Stream& parent) -> Status {
-    Follower follower(ContextOf(parent));
-    LS_RETURN_IF_ERROR(follower.Start(deadline));
-    for (const auto& [name, row] : follower.state().branches) {
-      LS_ASSIGN_OR_RETURN(const StoredBoundary boundary,
-                          ReadBoundary(stream.store(), stream.info(), name, deadline));
-      branches.push_back(
-          {MakeBranchInfo(parent.info().branch.name, name, row), boundary.boundary.closed});
-    }
-    return OkStatus();
+  const auto add_children = [&](const std::string& parent, const State& of_parent) {
+    for (const auto& [name, row] : of_parent.branches)
+      branches.push_back({.info = MakeBranchInfo(parent, name, row)});
   };
-  LS_RETURN_IF_ERROR(add_children(stream));
+  add_children(stream.info().branch.name, state);
   for (size_t i = 0; i < branches.size(); ++i) {
+    const std::string name = branches[i].info.name;
+    LS_ASSIGN_OR_RETURN(const StoredBoundary boundary,
+                        ReadBoundary(stream.store(), stream.info(), name, deadline));
+    branches[i].deleted = boundary.boundary.closed;
     if (branches[i].deleted) continue;
-    auto child = Stream::Open(stream.shared_store(), stream.shared_runtime(), deadline,
-                              branches[i].info.name);
+    branches[i].trim_step = branches[i].info.trim_step;
+    branches[i].next_step = branches[i].info.fork_step;
+    auto child = Stream::Open(stream.shared_store(), stream.shared_runtime(), deadline, name);
     if (child.status().reason() == Reason::kBranchMissing) continue;  // forked, not yet described
     LS_RETURN_IF_ERROR(child.status());
-    LS_RETURN_IF_ERROR(add_children(**child));
+    Follower follower(ContextOf(**child));
+    const Status started = follower.Start(deadline);
+    branches[i].deleted = started.reason() == Reason::kBranchClosed;  // just now
+    if (branches[i].deleted) continue;
+    LS_RETURN_IF_ERROR(started);
+    branches[i].trim_step = follower.state().trim_step;
+    branches[i].next_step = follower.state().next_step;
+    add_children(name, follower.state());
   }
   return branches;
+}
+
+Result<std::vector<BranchSummary>> ListBranches(Stream& stream, const Deadline& deadline) {
+  Follower follower(ContextOf(stream));
+  LS_RETURN_IF_ERROR(follower.Start(deadline));
+  return DescribeBranches(stream, follower.state(), deadline);
 }
 
 Status DeleteBranch(Stream& stream, const std::string& name, const Deadline& deadline) {
@@ -126,6 +138,15 @@ Status DeleteBranch(Stream& stream, const std::string& name, const Deadline& dea
                       Stream::Open(stream.shared_store(), stream.shared_runtime(), deadline, name));
   LedgerWriter ledger(ContextOf(*branch));
   LS_RETURN_IF_ERROR(ledger.Start(deadline));
+  for (const auto& [child, row] : ledger.state().branches) {
+    LS_ASSIGN_OR_RETURN(const StoredBoundary of_child,
+                        ReadBoundary(stream.store(), stream.info(), child, deadline));
+    if (!of_child.boundary.closed) continue;
+    return FailedPreconditionError(
+        Str("branch ", name, " has a branch, ", child, ", that was deleted and is still being ",
+            "reclaimed; run 'lakestream gc' until it ends ", child, ", then delete ", name),
+        Reason::kHeldBack);
+  }
   const auto plan = [&](const State& state) -> Result<Changes> {
     if (!state.branches.empty()) {
       return FailedPreconditionError(Str("branch ", name, " has a branch, ",

@@ -6,6 +6,7 @@
 #include "lakestream/lifecycle.h"
 #include "ledger/ledger_writer.h"
 #include "ledger/step_index.h"
+#include "lifecycle/describe.h"
 #include "lifecycle/store_clock.h"
 #include "manifest/keys.h"
 #include "stream/ledger_context.h"
@@ -117,6 +118,14 @@ Status Alter(Stream& stream, const std::string& name, const Deadline& deadline, 
 
 }  // namespace
 
+std::vector<CheckpointInfo> DescribeCheckpoints(const State& state) {
+  std::vector<CheckpointInfo> checkpoints;
+  for (const auto& [name, row] : state.checkpoints) checkpoints.push_back(Describe(name, row));
+  std::stable_sort(checkpoints.begin(), checkpoints.end(),
+                   [](const auto& a, const auto& b) { return a.step < b.step; });
+  return checkpoints;
+}
+
 Result<bool> SaveCheckpoint(Stream& stream, const SaveCheckpointOptions& options,
                             const Deadline& deadline) {
   LS_RETURN_IF_ERROR(CheckOptions(options));
@@ -136,13 +145,7 @@ Result<bool> SaveCheckpoint(Stream& stream, const SaveCheckpointOptions& options
 Result<std::vector<CheckpointInfo>> ListCheckpoints(Stream& stream, const Deadline& deadline) {
   Follower follower(ContextOf(stream));
   LS_RETURN_IF_ERROR(follower.Start(deadline));
-  std::vector<CheckpointInfo> checkpoints;
-  for (const auto& [name, row] : follower.state().checkpoints) {
-    checkpoints.push_back(Describe(name, row));
-  }
-  std::stable_sort(checkpoints.begin(), checkpoints.end(),
-                   [](const auto& a, const auto& b) { return a.step < b.step; });
-  return checkpoints;
+  return DescribeCheckpoints(follower.state());
 }
 
 Result<CheckpointInfo> FindCheckpoint(Stream& stream, const std::string& name,

@@ -2,6 +2,7 @@
 #include "lakestream/lifecycle.h"
 #include "ledger/ledger_writer.h"
 #include "ledger/step_index.h"
+#include "lifecycle/describe.h"
 #include "lifecycle/store_clock.h"
 #include "lifecycle/watermarks.h"
 #include "stream/ledger_context.h"
@@ -12,6 +13,18 @@ namespace {
 using Changes = std::vector<Change>;
 
 }  // namespace
+
+Result<std::vector<RunInfo>> DescribeRuns(const LedgerContext& context, const State& state,
+                                          const Deadline& deadline) {
+  std::vector<RunInfo> runs;
+  for (const auto& [job, row] : state.runs) {
+    LS_ASSIGN_OR_RETURN(RunProgress progress, ReadProgress(context, job, row, deadline));
+    const auto reporting = static_cast<uint32_t>(progress.ranks.size());
+    runs.push_back({job, row.run, row.ranks, reporting, row.start, progress.read, progress.durable,
+                    progress.quiet_ms, row.attached_ms, std::move(progress.ranks)});
+  }
+  return runs;
+}
 
 Status AttachRun(Stream& stream, const AttachOptions& options, const Deadline& deadline) {
   LS_RETURN_IF_ERROR(ValidateName("job", options.job));
@@ -61,14 +74,7 @@ Status DetachRun(Stream& stream, const std::string& job, const std::string& run,
 Result<std::vector<RunInfo>> ListRuns(Stream& stream, const Deadline& deadline) {
   Follower follower(ContextOf(stream));
   LS_RETURN_IF_ERROR(follower.Start(deadline));
-  std::vector<RunInfo> runs;
-  for (const auto& [job, row] : follower.state().runs) {
-    LS_ASSIGN_OR_RETURN(const RunProgress progress,
-                        ReadProgress(follower.context(), job, row, deadline));
-    runs.push_back({job, row.run, row.ranks, progress.ranks_reporting, row.start, progress.read,
-                    progress.durable, progress.quiet_ms});
-  }
-  return runs;
+  return DescribeRuns(follower.context(), follower.state(), deadline);
 }
 
 }  // namespace lakestream

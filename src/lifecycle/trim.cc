@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "lakestream/lifecycle.h"
 #include "ledger/ledger_writer.h"
+#include "lifecycle/step_ranges.h"
 #include "lifecycle/store_clock.h"
 #include "lifecycle/watermarks.h"
 #include "stream/ledger_context.h"
@@ -21,6 +22,7 @@ using DurableSteps = std::map<std::pair<std::string, std::string>, Step>;
 struct Need {
   Step step = 0;
   std::string who;
+  std::string why;
   std::string droppable;  // the checkpoint's name, if a limit in bytes may drop it
 };
 
@@ -29,8 +31,7 @@ class TrimPlan {
   TrimPlan(const TrimOptions& options, const StreamInfo& info, const State& state,
            const DurableSteps& durable, int64_t now_ms)
       : options_(options), state_(state), durable_(durable), now_ms_(now_ms) {
-    const uint64_t own_steps = state.next_step - info.branch.fork_step;
-    bytes_a_step_ = own_steps == 0 ? 0 : state.slice_bytes / own_steps;
+    bytes_a_step_ = MeanStepBytes(info, state);
   }
 
   Result<Changes> Make(TrimReport& report) {
@@ -47,12 +48,11 @@ class TrimPlan {
   }
 
  private:
-  // Drops the live checkpoints that no rule keeps.
+  // Drops the live checkpoints that no rule keeps; says why the others stay.
   void ApplyRules() {
     const RetentionRules& rules = options_.rules;
     const bool decides =
         rules.keep_last || rules.keep_every > 0 || rules.keep_newer > Duration::zero();
-    if (!decides) return;
     std::vector<std::pair<Step, std::string>> live;
     for (const auto& [name, row] : state_.checkpoints) {
       if (row.live) live.emplace_back(row.step, name);
@@ -61,11 +61,21 @@ class TrimPlan {
     const size_t last = rules.keep_last.value_or(0);
     for (size_t i = 0; i < live.size(); ++i) {
       const CheckpointRow& row = state_.checkpoints.at(live[i].second);
-      const bool among_last = i + last >= live.size();
-      const bool every = rules.keep_every > 0 && row.step % rules.keep_every == 0;
-      const bool newer =
-          rules.keep_newer > Duration::zero() && now_ms_ - row.time_ms < ToMs(rules.keep_newer);
-      if (!row.pinned && !among_last && !every && !newer) dropped_.insert(live[i].second);
+      std::string& why = why_[live[i].second];
+      if (row.pinned) {
+        why = "pinned";
+      } else if (!decides) {
+        why = "not deleted, and no rule drops it";
+      } else if (i + last >= live.size()) {
+        why = Str("one of the last ", last);
+      } else if (rules.keep_every > 0 && row.step % rules.keep_every == 0) {
+        why = Str("at a multiple of ", rules.keep_every);
+      } else if (rules.keep_newer > Duration::zero() &&
+                 now_ms_ - row.time_ms < ToMs(rules.keep_newer)) {
+        why = "newer than the rule's time";
+      } else {
+        dropped_.insert(live[i].second);
+      }
     }
   }
 
@@ -75,13 +85,14 @@ class TrimPlan {
     for (const auto& [name, row] : state_.checkpoints) {
       if (!dropped_.contains(name)) {
         needs.push_back({row.step, Str(row.live ? "checkpoint " : "pending checkpoint ", name),
+                         row.live ? why_.at(name) : "some of its parts may still come",
                          row.live && !row.pinned ? name : ""});
       }
     }
     for (const auto& [job, row] : state_.runs) {
       const auto found = durable_.find({job, row.run});
       const Step step = found == durable_.end() ? row.start : std::max(found->second, row.start);
-      needs.push_back({step, Str("job ", job), ""});
+      needs.push_back({step, Str("job ", job), Str("run ", row.run, " would restart there"), ""});
     }
     std::stable_sort(needs.begin(), needs.end(),
                      [](const Need& a, const Need& b) { return a.step < b.step; });
@@ -134,6 +145,7 @@ class TrimPlan {
     report.dropped.assign(dropped_.begin(), dropped_.end());
     for (const Need& need : Needs()) {
       if (need.step <= target_) report.held_by.push_back(need.who);
+      report.kept.push_back({need.step, need.who, need.why});
     }
     report.over_bytes_max =
         options_.rules.bytes_max > 0 && BytesFrom(target_) > options_.rules.bytes_max;
@@ -146,6 +158,7 @@ class TrimPlan {
   const int64_t now_ms_;
   uint64_t bytes_a_step_ = 0;
   std::set<std::string> dropped_;
+  std::map<std::string, std::string> why_;  // live checkpoints stay
   Step target_ = 0;
 };
 

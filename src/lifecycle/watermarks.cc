@@ -11,7 +11,7 @@ Result<RunProgress> ReadProgress(const LedgerContext& context, const std::string
   ListOptions options{.prefix = prefix};
   RunProgress progress;
   int64_t last_sign_ms = row.attached_ms;
-  std::map<uint32_t, Watermark> ranks;
+  std::map<uint32_t, RankProgress> ranks;
   while (true) {
     LS_ASSIGN_OR_RETURN(const ListPage page, context.store.List(options, deadline));
     for (const ObjectInfo& object : page.objects) {
@@ -19,21 +19,26 @@ Result<RunProgress> ReadProgress(const LedgerContext& context, const std::string
       if (!found || found->rank >= row.ranks) continue;
       last_sign_ms = std::max(last_sign_ms, object.modified_ms);
       // A rank that died between its put and its delete has left two: positions only grow.
-      Watermark& watermark = ranks[found->rank];
-      watermark.read = std::max(watermark.read, found->read);
-      watermark.durable = std::max(watermark.durable, found->durable);
+      const int64_t quiet_ms = std::max<int64_t>(page.date_ms - object.modified_ms, 0);
+      RankProgress& rank =
+          ranks.try_emplace(found->rank, RankProgress{found->rank, row.start, row.start, quiet_ms})
+              .first->second;
+      rank.read = std::max(rank.read, found->read);
+      rank.durable = std::max(rank.durable, found->durable);
+      rank.quiet_ms = std::min(rank.quiet_ms, quiet_ms);
     }
     progress.quiet_ms = std::max<int64_t>(page.date_ms - last_sign_ms, 0);
     if (!page.more || page.objects.empty()) break;
     options.start_after = page.objects.back().key;
   }
-  progress.ranks_reporting = static_cast<uint32_t>(ranks.size());
   progress.read = progress.durable = row.start;
-  if (ranks.size() < row.ranks) return progress;
-  progress.read = progress.durable = UINT64_MAX;
-  for (const auto& [rank, watermark] : ranks) {
-    progress.read = std::min(progress.read, std::max(watermark.read, row.start));
-    progress.durable = std::min(progress.durable, std::max(watermark.durable, row.start));
+  const bool all_reported = ranks.size() == row.ranks;
+  if (all_reported) progress.read = progress.durable = UINT64_MAX;
+  for (const auto& [number, rank] : ranks) {
+    progress.ranks.push_back(rank);
+    if (!all_reported) continue;
+    progress.read = std::min(progress.read, rank.read);
+    progress.durable = std::min(progress.durable, rank.durable);
   }
   return progress;
 }

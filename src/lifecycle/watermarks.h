@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "lakestream/lifecycle.h"
 #include "ledger/context.h"
 #include "manifest/keys.h"
 #include "manifest/state.h"
@@ -13,7 +15,7 @@ namespace lakestream {
 
 // What a listing of a run's watermarks says.
 struct RunProgress {
-  uint32_t ranks_reporting = 0;
+  std::vector<RankProgress> ranks;  // that have reported
   // Of the slowest rank; the run's start until all have reported.
   Step read = 0;
   Step durable = 0;

@@ -6,39 +6,13 @@ import re
 import signal
 import struct
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
-BINARY = sys.argv.pop(1)
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-COMMANDS = ["init", "info", "ls", "cat", "tail", "verify", "seal", "produce", "consume"]
+from cli_case import BINARY, COMMANDS, ROOT, CliCase
 
 
-class CliTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="lakestream-cli-")
-        self.addCleanup(self.folder.cleanup)
-        self.uri = os.path.join(self.folder.name, "stream")
-
-    def run_cli(self, *words, code=0, **options):
-        done = subprocess.run([BINARY, *words], capture_output=True, timeout=60, stdin=subprocess.DEVNULL, **options)
-        self.assertEqual(done.returncode, code, f"{words}: {done.stdout.decode(errors='replace')}{done.stderr.decode()}")
-        return done
-
-    def json_of(self, *words, code=0):
-        return json.loads(self.run_cli(*words, "--json", code=code).stdout)
-
-    def fails(self, *words, code, says):
-        """A failure is one line on stderr that begins with the program's name, and nothing on stdout."""
-        done = self.run_cli(*words, code=code)
-        message = done.stderr.decode()
-        self.assertRegex(message, r"\Alakestream: [^\n]+\n\Z")
-        self.assertIn(says, message)
-        self.assertEqual(done.stdout, b"")
-        return message
-
+class CliTest(CliCase):
     def make_stream(self, tgbs=12, finish=True):
         self.run_cli("init", self.uri, "--mesh", "2x2", "--producers", "a")
         words = ["produce", self.uri, "--name", "a", "--tgbs", str(tgbs), "--slice-bytes", "1000", "--spread", "0.5"]
@@ -130,18 +104,22 @@ class CliTest(unittest.TestCase):
         text = self.run_cli("verify", self.uri, code=1).stdout.decode()
         self.assertIn(os.path.basename(path), text)
 
-    def test_every_command_has_an_example(self):
-        for command in COMMANDS:
-            text = self.run_cli(command, "--help").stdout.decode()
-            self.assertIn(f"Example:\n  lakestream {command} ", text)
-
-    def test_the_reference_page_knows_every_command_and_option(self):
+    def test_the_reference_page_says_what_help_says(self):
+        """For each command: the same example, and the same options, neither more nor fewer."""
         with open(os.path.join(ROOT, "docs", "reference", "cli.md"), encoding="utf-8") as file:
-            page = file.read()
-        for command in COMMANDS:
-            self.assertIn(f"### `{command}`", page)
-            for option in re.findall(r"--[a-z-]+", self.run_cli(command, "--help").stdout.decode()):
-                self.assertIn(f"`{option}", page, f"{command} {option}")
+            introduction, *sections = re.split(r"^### ", file.read(), flags=re.MULTILINE)
+        pages = {re.match("`([a-z ]+)`", section)[1]: section.split("\n## ")[0] for section in sections}
+        self.assertEqual(list(pages), COMMANDS)
+        shared = set(re.findall(r"`(--[a-z-]+)", introduction)) - {"--branch", "--yes"}
+        for command, page in pages.items():
+            text = self.run_cli(*command.split(), "--help").stdout.decode()
+            example = re.search(r"^Example:\n  (lakestream .*)$", text, re.MULTILINE)
+            self.assertTrue(example, f"{command} --help has no example")
+            self.assertIn(f"\n    {example[1]}\n", page)
+            self.assertEqual(example[1].split()[1:1 + len(command.split())], command.split())
+            options = set(re.findall(r"^ .*?(--[a-z-]+)", text, re.MULTILINE)) | set(re.findall(r",(--[a-z-]+)", text))
+            self.assertLessEqual(shared, options)
+            self.assertEqual(set(re.findall(r"`(--[a-z-]+)", page)) - shared, options - shared, command)
 
     def test_version(self):
         self.assertRegex(self.run_cli("--version").stdout.decode(), r"^lakestream \d+\.\d+\.\d+, format \d+\n$")
@@ -240,8 +218,11 @@ class CliTest(unittest.TestCase):
             self.assertEqual(done.stderr, b"")
             return done.stdout.decode().split()
 
-        self.assertLessEqual(set(COMMANDS), set(offered("lakestream", "")))
+        self.assertLessEqual({command.split()[0] for command in COMMANDS}, set(offered("lakestream", "")))
         self.assertEqual(offered("lakestream", "ver"), ["verify"])
+        self.assertEqual(offered("lakestream", "branch", ""), ["create", "list", "delete"])
+        self.assertEqual(offered("lakestream", "checkpoint", "un"), ["unpin"])
+        self.assertIn("--note", offered("lakestream", "checkpoint", "create", "x", "--no"))
         self.assertIn("--json", offered("lakestream", "info", "--j"))
 
 
