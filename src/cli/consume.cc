@@ -2,12 +2,17 @@
 #include "cli/output.h"
 #include "cli/synthetic.h"
 #include "lakestream/consumer.h"
+#include "lakestream/lifecycle.h"
 
 namespace lakestream::cli {
 namespace {
 
 struct Options {
   ConsumerOptions consumer;
+  std::string mesh;
+  std::string checkpoint;
+  ConsumerRun run;
+  uint64_t save_every = 1;
   uint64_t max_steps = UINT64_MAX;
   uint64_t prefetch_mib = 256;
   double step_time_ms = 0;
@@ -25,7 +30,28 @@ double SecondsBetween(TimePoint from, TimePoint to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-Status ReadSteps(Session& session, const Options& options, Consumer& consumer, Outcome& outcome) {
+// Slice number `index` of those that a step gives to the position, in the stream's mesh.
+SlicePart PartOf(const ConsumerOptions& options, const Mesh& written, uint32_t index) {
+  const Mesh job = options.mesh.value_or(written);
+  if (job.dp <= written.dp)
+    return {options.dp_index * (written.dp / job.dp) + index, options.cp_index, 0, 1};
+  const uint32_t parts = job.dp / written.dp;
+  return {options.dp_index / parts, options.cp_index, options.dp_index % parts, parts};
+}
+
+// Whether each slice is what was produced; a message for each that is not.
+bool Check(const ConsumedStep& step, const ConsumerOptions& options, const Mesh& written) {
+  bool right = true;
+  for (uint32_t i = 0; i < step.slices.size(); ++i) {
+    const Status slice = CheckSynthetic(step.slices[i], PartOf(options, written, i));
+    right = right && slice.ok();
+    if (!slice.ok()) PrintMessage("step " + std::to_string(step.step) + ": " + slice.message());
+  }
+  return right;
+}
+
+Status ReadSteps(Session& session, const Options& options, const Mesh& written, Consumer& consumer,
+                 Outcome& outcome) {
   const Deadline deadline = session.deadline();
   const TimePoint began = session.runtime->Now();
   Status failure;
@@ -38,19 +64,15 @@ Status ReadSteps(Session& session, const Options& options, Consumer& consumer, O
       break;
     }
     outcome.waits_s.push_back(SecondsBetween(asked, session.runtime->Now()));
-    if (options.check) {
-      const Status right =
-          CheckSynthetic((*next)->slice(), options.consumer.dp_index, options.consumer.cp_index);
-      if (!right.ok())
-        PrintMessage("step " + std::to_string((*next)->step) + ": " + right.message());
-      outcome.wrong += !right.ok();
-    }
+    if (options.check) outcome.wrong += !Check(**next, options.consumer, written);
     if (options.step_time_ms > 0) {
       const std::chrono::duration<double, std::milli> emulated(options.step_time_ms);
       failure =
           SleepFor(*session.runtime, std::chrono::duration_cast<Duration>(emulated), deadline);
       if (!failure.ok()) break;
     }
+    if (options.consumer.run && outcome.waits_s.size() % options.save_every == 0)
+      LS_RETURN_IF_ERROR(consumer.SetDurable(consumer.position()));
   }
   outcome.seconds = SecondsBetween(began, session.runtime->Now());
   return failure;
@@ -104,11 +126,32 @@ void Print(const Session& session, const Options& options, const Consumer& consu
 Result<ExitCode> Run(Session& session, Options options) {
   options.consumer.prefetch_bytes = options.prefetch_mib << 20;
   LS_ASSIGN_OR_RETURN(auto stream, session.OpenStream());
+  const Mesh written = stream->info().spec.mesh;
+  if (!options.mesh.empty()) {
+    LS_ASSIGN_OR_RETURN(options.consumer.mesh, ParseMesh(options.mesh));
+  }
+  if (!options.checkpoint.empty()) {
+    LS_ASSIGN_OR_RETURN(const CheckpointInfo checkpoint,
+                        FindCheckpoint(*stream, options.checkpoint, session.deadline()));
+    options.consumer.start_step = checkpoint.step;
+  }
+  if (!options.run.job.empty()) {
+    const Mesh mesh = options.consumer.mesh.value_or(written);
+    options.run.rank = mesh.SliceIndex(options.consumer.dp_index, options.consumer.cp_index);
+    options.run.ranks = mesh.slice_count();
+    options.consumer.run = options.run;
+  }
   LS_ASSIGN_OR_RETURN(auto consumer, Consumer::Open(stream, options.consumer, session.deadline()));
   Outcome outcome;
-  const Status read = ReadSteps(session, options, *consumer, outcome);
+  Status read = ReadSteps(session, options, written, *consumer, outcome);
+  if (options.consumer.run && read.ok()) read = consumer->Close(session.deadline());
   Print(session, options, *consumer, outcome);
   LS_RETURN_IF_ERROR(read);
+  if (options.consumer.run) {
+    PrintMessage("run " + options.run.run + " of job " + options.run.job +
+                 " stays attached and holds what it needs until it is detached: 'lakestream runs " +
+                 session.uri + " --detach " + options.run.job + "'");
+  }
   return outcome.wrong == 0 ? kExitOk : kExitFindings;
 }
 
@@ -126,8 +169,24 @@ void AddConsume(CLI::App& app, Session& session, Action& chosen) {
   command->add_option("--cp", options->consumer.cp_index, "context-parallel position")
       ->check(Whole())
       ->capture_default_str();
-  command->add_option("--start-step", options->consumer.start_step, "first step")
-      ->check(Whole())
+  command->add_option("--mesh", options->mesh,
+                      "the job's own mesh, DPxCP; without it, the stream's");
+  auto* start = command->add_option("--start-step", options->consumer.start_step, "first step")
+                    ->check(Whole())
+                    ->capture_default_str();
+  command->add_option("--checkpoint", options->checkpoint, "begin where this checkpoint is")
+      ->excludes(start);
+  auto* job = command->add_option("--job", options->run.job,
+                                  "read in this job's name: hold what it needs, report progress");
+  auto* run = command->add_option("--run", options->run.run,
+                                  "which start of the job; all its ranks give the same");
+  job->needs(run);
+  run->needs(job);
+  command
+      ->add_option("--save-every", options->save_every,
+                   "steps after which the job would restart no earlier, as if it saved its model")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
+      ->needs(job)
       ->capture_default_str();
   command
       ->add_option("--max-steps", options->max_steps,

@@ -15,6 +15,8 @@ struct Options {
   double spread = 0;
   double rate = 0;
   uint64_t commit_interval_ms = 200;
+  uint64_t run_timeout_ms = 600'000;
+  uint64_t reclaim_interval_ms = 0;
   bool finish = false;
 };
 
@@ -34,6 +36,7 @@ void Print(const Session& session, const ProducerStats& stats, uint64_t resumed_
                {"commit_attempts", stats.commit_attempts},
                {"conflicts", stats.conflicts},
                {"undecided", stats.undecided},
+               {"held_back", stats.held_back},
                {"seconds", seconds},
                {"mib_per_second", mib_per_s},
                {"next_step", stats.next_step},
@@ -45,11 +48,12 @@ void Print(const Session& session, const ProducerStats& stats, uint64_t resumed_
   std::snprintf(rate, sizeof rate, "%.1f MiB/s", mib_per_s);
   PrintLine(Plural(stats.tgbs_committed, "synthetic TGB") + ", " + Bytes(stats.payload_bytes) +
             " in " + Seconds(seconds) + " (" + rate + "), " + Plural(stats.commits, "commit") +
-            " in " + Plural(stats.commit_attempts, "attempt") + (finished ? ", finished" : ""));
+            " in " + Plural(stats.commit_attempts, "attempt") +
+            (stats.held_back > 0 ? ", held back by readers" : "") + (finished ? ", finished" : ""));
 }
 
-Status WriteAll(Session& session, const Options& options, const Mesh& mesh, Producer& producer,
-                uint64_t first) {
+Status WriteAll(Session& session, const Options& options, const StreamSpec& spec,
+                Producer& producer, uint64_t first) {
   const Deadline deadline = session.deadline();
   const TimePoint began = session.runtime->Now();
   Progress progress("produce");
@@ -60,7 +64,7 @@ Status WriteAll(Session& session, const Options& options, const Mesh& mesh, Prod
           began + std::chrono::duration_cast<Duration>(due) - session.runtime->Now();
       if (wait > Duration::zero()) LS_RETURN_IF_ERROR(SleepFor(*session.runtime, wait, deadline));
     }
-    LS_ASSIGN_OR_RETURN(Tgb tgb, MakeSynthetic(mesh, options.producer.name, item,
+    LS_ASSIGN_OR_RETURN(Tgb tgb, MakeSynthetic(spec, options.producer.name, item,
                                                options.slice_bytes, options.spread));
     LS_RETURN_IF_ERROR(producer.Write(std::move(tgb), std::to_string(item + 1), deadline));
     progress.Show(item + 1, options.tgbs);
@@ -70,6 +74,8 @@ Status WriteAll(Session& session, const Options& options, const Mesh& mesh, Prod
 
 Result<ExitCode> Run(Session& session, Options options) {
   options.producer.commit_interval = std::chrono::milliseconds(options.commit_interval_ms);
+  options.producer.run_timeout = std::chrono::milliseconds(options.run_timeout_ms);
+  options.producer.reclaim_interval = std::chrono::milliseconds(options.reclaim_interval_ms);
   LS_ASSIGN_OR_RETURN(auto stream, session.OpenStream());
   LS_ASSIGN_OR_RETURN(auto producer, Producer::Open(stream, options.producer, session.deadline()));
   uint64_t first = 0;
@@ -83,7 +89,7 @@ Result<ExitCode> Run(Session& session, Options options) {
     }
   }
   const TimePoint began = session.runtime->Now();
-  const Status written = WriteAll(session, options, stream->info().spec.mesh, *producer, first);
+  const Status written = WriteAll(session, options, stream->info().spec, *producer, first);
   Print(session, producer->stats(), first, SecondsBetween(began, session.runtime->Now()),
         written.ok() && options.finish);
   LS_RETURN_IF_ERROR(written);
@@ -118,6 +124,29 @@ void AddProduce(CLI::App& app, Session& session, Action& chosen) {
       ->add_option("--commit-interval-ms", options->commit_interval_ms, "mean time between commits")
       ->capture_default_str()
       ->check(CLI::Range(uint64_t{0}, uint64_t{86400000}));
+  command
+      ->add_option("--ahead-steps", options->producer.ahead_steps_max,
+                   "wait while so many steps ahead of the slowest run that reads; 0: never")
+      ->check(Whole())
+      ->capture_default_str();
+  command
+      ->add_option("--ahead-bytes", options->producer.ahead_bytes_max,
+                   "... or so much stored data, such as 20GiB; 0: never")
+      ->transform(ByteSize())
+      ->type_name("SIZE")
+      ->capture_default_str();
+  command
+      ->add_option("--run-timeout", options->run_timeout_ms,
+                   "a run without a sign of life for so long is not waited for")
+      ->transform(Milliseconds())
+      ->type_name("TIME")
+      ->default_str("10m");
+  command
+      ->add_option("--reclaim-interval", options->reclaim_interval_ms,
+                   "a pass of reclamation about this often, beside producing; 0: none")
+      ->transform(Milliseconds())
+      ->type_name("TIME")
+      ->default_str("0");
   command->add_flag("--finish", options->finish,
                     "record at the end that this producer has no more");
   AddBranchOption(command, session);

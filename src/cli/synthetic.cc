@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <vector>
 
 namespace lakestream::cli {
@@ -30,8 +31,15 @@ void Fill(uint64_t seed, std::vector<uint8_t>& bytes) {
 
 }  // namespace
 
-Result<Tgb> MakeSynthetic(const Mesh& mesh, const std::string& producer, uint64_t item,
+Result<Tgb> MakeSynthetic(const StreamSpec& spec, const std::string& producer, uint64_t item,
                           uint64_t slice_bytes, double spread) {
+  const Mesh& mesh = spec.mesh;
+  const uint64_t samples = spec.samples_multiple;
+  std::map<std::string, std::string> metadata = {{"lakestream.type.producer", "utf8"}};
+  if (samples > 0) {
+    metadata["lakestream.samples"] = std::to_string(samples);
+    metadata["lakestream.whole.item"] = metadata["lakestream.whole.producer"] = "";
+  }
   Tgb tgb(mesh);
   const std::string names[] = {producer};
   RaggedStorage storage;
@@ -41,19 +49,23 @@ Result<Tgb> MakeSynthetic(const Mesh& mesh, const std::string& producer, uint64_
       uint64_t size_seed = ~seed;
       const double unit = static_cast<double>(Next(size_seed) >> 11) * 0x1.0p-53;
       const double scale = 1 + spread * (2 * unit - 1);
-      std::vector<uint8_t> data(static_cast<size_t>(static_cast<double>(slice_bytes) * scale));
+      auto size = static_cast<size_t>(static_cast<double>(slice_bytes) * scale);
+      if (samples > 0) size = (size + samples - 1) / samples * samples;
+      std::vector<uint8_t> data(size);
       Fill(seed, data);
       std::vector<TensorView> tensors = StringTensors("producer", names, storage);
       tensors.push_back(
           {"item", DType::kU64, {}, {reinterpret_cast<const uint8_t*>(&item), sizeof item}});
-      tensors.push_back({"data", DType::kU8, {data.size()}, data});
-      LS_RETURN_IF_ERROR(tgb.SetSlice(dp, cp, tensors, {{"lakestream.type.producer", "utf8"}}));
+      std::vector<uint64_t> shape = {size};
+      if (samples > 0) shape = {samples, size / samples};
+      tensors.push_back({"data", DType::kU8, std::move(shape), data});
+      LS_RETURN_IF_ERROR(tgb.SetSlice(dp, cp, tensors, metadata));
     }
   }
   return tgb;
 }
 
-Status CheckSynthetic(const SliceView& slice, uint32_t dp, uint32_t cp) {
+Status CheckSynthetic(const SliceView& slice, const SlicePart& at) {
   const TensorView* item = slice.Find("item");
   const TensorView* data = slice.Find("data");
   const auto producer = ReadStrings(slice, "producer");
@@ -63,9 +75,11 @@ Status CheckSynthetic(const SliceView& slice, uint32_t dp, uint32_t cp) {
   }
   uint64_t number = 0;
   std::memcpy(&number, item->data.data(), sizeof number);
-  std::vector<uint8_t> expected(data->data.size());
-  Fill(SeedOf(producer->front(), number, dp, cp), expected);
-  if (std::ranges::equal(expected, data->data)) return OkStatus();
+  const size_t size = data->data.size();
+  std::vector<uint8_t> expected(size * at.parts);
+  Fill(SeedOf(producer->front(), number, at.dp, at.cp), expected);
+  if (std::ranges::equal(ConstBytes(expected).subspan(size * at.part, size), data->data))
+    return OkStatus();
   return DataLossError("the data of item " + std::to_string(number) + " of producer " +
                        producer->front() + " is not what was produced");
 }

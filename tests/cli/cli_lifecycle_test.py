@@ -1,5 +1,6 @@
 """Checkpoints, runs, trim, gc and branches on the command line, as an operator uses them."""
 
+import json
 import os
 import subprocess
 import time
@@ -163,6 +164,65 @@ class LifecycleTest(CliCase):
         self.run_cli("gc", self.uri)
         self.assertFalse(os.path.exists(orphan))
         self.assertEqual(self.steps(), [0, 1, 2, 3])
+
+    # ---- runs
+
+    def test_a_run_holds_what_it_needs_until_it_is_detached(self):
+        self.make_stream()
+        job = ["--job", "train", "--run", "r1"]
+        read = self.run_cli("consume", self.uri, *job, "--max-steps", "9", "--save-every", "4")
+        self.assertIn(b"--detach train", read.stderr)
+        run, = self.json_of("runs", self.uri, "--ranks")
+        self.assertEqual((run["job"], run["run"], run["ranks"], run["read"], run["lag"], run["durable"]),
+                         ("train", "r1", 1, 9, 11, 8))
+        self.assertEqual([(r["rank"], r["read"], r["durable"]) for r in run["positions"]], [(0, 9, 8)])
+        self.fails("trim", self.uri, "--to", "9", "--yes", code=4, says="job train needs step 8")
+        trimmed = self.json_of("trim", self.uri, "--yes")
+        self.assertEqual((trimmed["to"], trimmed["kept"][0]["what"]), (8, "job train"))
+        self.fails("consume", self.uri, "--job", "late", "--run", "r1", code=4, says="step 0")
+        self.fails("runs", self.uri, "--detach", "train", code=4, says="--yes")
+        self.fails("runs", self.uri, "--detach", "nix", "--yes", code=3, says="nix")
+        self.run_cli("runs", self.uri, "--detach", "train", "--yes")
+        self.assertEqual(self.json_of("runs", self.uri), [])
+
+    def test_a_job_of_another_size_reads_the_same_bytes_from_a_checkpoint(self):
+        self.run_cli("init", self.uri, "--mesh", "2x2", "--samples-multiple", "4")
+        self.run_cli("produce", self.uri, "--name", "a", "--tgbs", "12", "--slice-bytes", "999", "--spread", "0.5")
+        self.checkpoint("c", 4)
+        for mesh, dps in (("1x2", 1), ("2x2", 2), ("4x2", 4), ("8x2", 8)):
+            for dp in range(dps):
+                read = self.json_of("consume", self.uri, "--mesh", mesh, "--dp", str(dp), "--cp", "1", "--checkpoint",
+                                    "c", "--max-steps", "8", "--check", "--job", "train", "--run", "of-" + mesh)
+                self.assertEqual((read["steps"], read["next_step"], read["wrong"]), (8, 12, 0))
+        run, = self.json_of("runs", self.uri)  # the newest run of the job has replaced the others
+        self.assertEqual((run["run"], run["ranks"], run["ranks_reporting"], run["start"]), ("of-8x2", 16, 8, 4))
+        for mesh, says in (("3x2", "multiple"), ("2x1", "cp"), ("16x2", "multiple of 4")):
+            self.fails("consume", self.uri, "--mesh", mesh, code=4, says=says)
+        self.fails("consume", self.uri, "--mesh", "2x2", "--dp", "2", code=2, says="dp 2")
+        self.fails("consume", self.uri, "--checkpoint", "nix", code=3, says="nix")
+        self.fails("consume", self.uri, "--checkpoint", "c", "--start-step", "3", code=2, says="excludes")
+        self.fails("consume", self.uri, "--job", "x", code=2, says="--run")
+
+    def test_a_producer_waits_for_the_slowest_run(self):
+        self.make_stream(4)
+        job = ["--job", "train", "--run", "r1"]
+        self.run_cli("consume", self.uri, *job, "--max-steps", "2")
+        produce = ["produce", self.uri, "--name", "a", "--slice-bytes", "100", "--rate", "50", "--commit-interval-ms", "1",
+                   "--tgbs", "30", "--ahead-steps", "8"]
+        held = self.run_cli(*produce, "--timeout", "2", "--json", code=5)
+        self.assertGreater(json.loads(held.stdout)["held_back"], 0)
+        self.assertLess(self.json_of("info", self.uri)["steps"], 20)
+        self.run_cli("runs", self.uri, "--detach", "train", "--yes")
+        self.assertEqual(self.json_of(*produce)["next_step"], 30)
+
+    def test_a_producer_reclaims_on_the_way(self):
+        self.make_stream()
+        self.run_cli("trim", self.uri, "--to", "10", "--yes")
+        self.run_cli("produce", self.uri, "--name", "a", "--tgbs", "80", "--slice-bytes", "100", "--rate", "20",
+                     "--reclaim-interval", "100ms")
+        self.assertEqual(self.steps()[0], 10)
+        first = os.path.join(self.uri, "data", "main", f"{1:020}-{0:010}.tgb")
+        self.assertFalse(os.path.exists(first))
 
     # ---- branches
 
