@@ -235,11 +235,11 @@ class Worker {
     const int log = open(words_.Text("log").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
     if (log < 0) return 2;
     auto consumer = Consumer::Open(stream_, options, Soon());
-    if (!consumer.ok()) return Fail("open", consumer.status());
+    if (!consumer.ok()) return FailToRead("open", consumer.status());
     while (true) {
       auto next = (*consumer)->Next(Soon());
       if (next.status().code() == Code::kDeadlineExceeded) continue;
-      if (!next.ok()) return Fail("next", next.status());
+      if (!next.ok()) return FailToRead("next", next.status());
       if (!*next) break;
       std::string line = std::to_string((*next)->step);
       for (const SliceView& slice : (*next)->slices) {
@@ -257,6 +257,15 @@ class Worker {
     if (!closed.ok()) return Fail("close", closed);
     Say(log, "end");
     return 0;
+  }
+
+  // Who comes too late is told where to go on.
+  int FailToRead(std::string_view what, const Status& status) {
+    if (status.reason() == Reason::kStepTrimmed) {
+      const auto report = Trim(*stream_, {.dry_run = true}, Soon());
+      if (report.ok()) Say(STDERR_FILENO, Str("{\"trimmed\": ", report->from, "}"));
+    }
+    return Fail(what, status);
   }
 
   static std::string ToHex(uint64_t number) {

@@ -4,7 +4,9 @@ A second implementation of what the library's apply function does, from the page
 record does against the rules is a FormatError.
 """
 
+import itertools
 import struct
+from bisect import bisect_right
 from collections import Counter
 
 from formats import FormatError, hash128, make_frame, read_record, string, varint
@@ -32,8 +34,11 @@ class BranchLog:
         self.sessions_opened = self.slice_bytes = self.data_objects = self.time = 0
         self.rows, self.checkpoints, self.runs, self.branches = {}, {}, {}, {}
         self.entries = []  # {first_step, version, producer, item (TGBs of its producer before it), ...}
+        self.first_steps = []  # of the entries
         self.snapshots = {}  # version -> the bytes that its snapshot must have
-        self.detached = []  # (job, run, by what)
+        self.steps_at = {}  # version of a snapshot -> next step
+        self.all_checkpoints = []  # that were ever live
+        self.detached = []  # (job, run)
         self.commits_by_session = Counter()
 
     def apply(self, data):
@@ -56,6 +61,7 @@ class BranchLog:
             self.commits_by_session[session] += 1
         if self.version % self.info["snapshot_interval"] == 0:
             self.snapshots[self.version] = self._snapshot()
+            self.steps_at[self.version] = self.next_step
         return record
 
     # Producers ----------------------------------------------------------------------------------
@@ -110,6 +116,7 @@ class BranchLog:
         self.entries.append(
             {**change, "first_step": self.next_step, "version": self.version, "producer": producer, "item": row["tgbs"]}
         )
+        self.first_steps.append(self.next_step)
         row["next_sequence"] += change["count"]
         row["tgbs"] += change["count"]
         row["next_object"] = change["object"] + 1
@@ -140,7 +147,9 @@ class BranchLog:
         name = change["name"]
         require(self.trim_step <= change["step"] <= self.next_step, f"checkpoint {name} at a step that is not there")
         require(not self.checkpoints.get(name, {}).get("live"), f"checkpoint {name} begins anew while it is live")
-        self.checkpoints[name] = {**change, "begun": self.version, "live": change["parts"] == 0}
+        row = self.checkpoints[name] = {**change, "begun": self.version, "live": change["parts"] == 0}
+        if row["live"]:
+            self.all_checkpoints.append(row)
 
     def _checkpoint(self, change):
         row = self.checkpoints.get(change["name"])
@@ -151,6 +160,7 @@ class BranchLog:
         row = self._checkpoint(change)
         require(not row["live"], "a second completion")
         row["live"] = True
+        self.all_checkpoints.append(row)
 
     def _drop(self, change, _record):
         self._checkpoint(change)
@@ -196,9 +206,17 @@ class BranchLog:
 
     # What others derive from the log ------------------------------------------------------------
 
+    def entries_meeting(self, first, end):
+        """The entries that cover a step of [first, end), in step order."""
+        at = bisect_right(self.first_steps, first) - 1
+        for entry in itertools.islice(self.entries, max(at, 0), None):
+            if entry["first_step"] >= end:
+                return
+            if entry["first_step"] + entry["count"] > first:
+                yield entry
+
     def places(self, first, end):
-        """The encoded entries that cover a step of [first, end), in step order."""
-        chosen = [e for e in self.entries if e["first_step"] < end and e["first_step"] + e["count"] > first]
+        chosen = list(self.entries_meeting(first, end))
         return varint(len(chosen)) + b"".join(varint(e["first_step"]) + e["raw"] for e in chosen)
 
     def index_page(self, page):
