@@ -380,7 +380,7 @@ class Worker {
     const std::string name = Str("b", runtime_->Random64() % 1000000);
     const Status made = CreateBranch(*stream_, name, *end - std::min(*end, Below(40)), Soon());
     if (!made.ok()) return SayError("branch", made);
-    Say(STDERR_FILENO, Str("{\"branch\": ", Quoted(name), "}"));
+    Say(STDERR_FILENO, Str("{\"forked\": ", Quoted(name), "}"));
   }
 
   // ---- reclamation
@@ -429,15 +429,15 @@ class Worker {
   int Settle() {
     const Status ended = EndAll();
     if (!ended.ok()) return Fail("settle", ended);
-    const Duration quiet = milliseconds(words_.Number("quiet_ms", 4000));
-    TimePoint since = runtime_->Now();
-    while (runtime_->Now() - since < quiet) {
+    // Left-overs are told from what is under way by their age; then three passes find nothing.
+    const TimePoint all_old = runtime_->Now() + milliseconds(words_.Number("quiet_ms", 4000));
+    for (int idle_passes = 0; idle_passes < 3 || runtime_->Now() < all_old;) {
       const auto report = Reclaim(*stream_, Rules(), Soon());
       if (!report.ok()) return Fail("reclaim", report.status());
       const bool idle = report->removed() == 0 && report->uploads == 0 && report->ended.empty() &&
                         report->next_release_ms == 0;
-      if (!idle) since = runtime_->Now();
-      if (!idle) SayReport(*report);
+      idle_passes = idle ? idle_passes + 1 : 0;
+      if (!idle && (report->removed() > 0 || !report->ended.empty())) SayReport(*report);
       Sleep(200);
     }
     return 0;

@@ -133,7 +133,7 @@ class S3Place:
 
     def _kill_server(self):
         """SIGKILL to the gateway, now and then to the disk's process too."""
-        parts = ["rgw", "osd"] if self.random.random() < 0.3 else ["rgw"]
+        parts = ["rgw", "osd"] if self.random.random() < 0.15 else ["rgw"]
         for part in parts:
             pid = int((Path(self.settings["RGW_DIR"]) / f"{part}.sh.pid").read_text())
             command = Path(f"/proc/{pid}/cmdline")

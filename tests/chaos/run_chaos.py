@@ -161,8 +161,8 @@ class Round:
             self.trimmed = max(self.trimmed, said.get("trimmed", 0))
             if "checkpoint" in said:
                 self.checkpoints.append((said["checkpoint"], said["step"]))
-            if "branch" in said:
-                self.add_producer("a", said["branch"])
+            if "forked" in said:
+                self.add_producer("a", said["forked"])
         for member in self.crew.members:
             if member.process is None or member.alive or member.retired:
                 continue
@@ -247,7 +247,7 @@ class Round:
             member.retired = True
         self.kills = self.crew.kills
         self.crew.end_all()
-        quiet_ms = max(self.grace_ms, self.rules()["abandon_ms"]) + 1500
+        quiet_ms = max(self.grace_ms, self.rules()["abandon_ms"]) + 1000
         code = self.crew.run("settle", "settle", 120, **self.rules(), quiet_ms=quiet_ms, timeout_ms=60000)
         if code != 0:
             self.problem(f"settling ended with code {code}")
@@ -268,10 +268,15 @@ class Round:
 
     def run(self):
         try:
-            self.begin()
-            self.strike_all()
-            self.end()
-            return self.judge()
+            times = [time.monotonic()]
+            for part in (self.begin, self.strike_all, self.end):
+                part()
+                times.append(time.monotonic())
+            found, counts = self.judge()
+            times.append(time.monotonic())
+            names = ("start_s", "chaos_s", "end_s", "judge_s")
+            counts.update({name: round(b - a) for name, a, b in zip(names, times, times[1:])})
+            return found, counts
         finally:
             self.crew.end_all()
             if hasattr(self, "watcher"):
