@@ -2,7 +2,7 @@
 """Chaos on the real thing; README.md says what and why.
 
   run_chaos.py --worker build/bin/ls_chaos_worker --out FOLDER [--store local|s3 ...] [--seconds N]
-               [--seed N] [--kills N] [--results bench/results] [--keep]
+               [--seed N] [--kills N] [--results bench/results] [--keep] [--plant]
 
 Rounds of N seconds on each store, until at least --kills processes were killed there. Each round has
 a stream of its own and is judged by judge.py. Exits with 1 if anything is wrong; the folder of such a
@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 import measures
+import planted
 from crew import Crew
 from judge import Judge
 from places import PLACES, copy_final, start_watcher
@@ -298,6 +299,8 @@ def run_store(arguments, store):
         print(f"chaos: {store} seed {seed}: {len(found)} violations in {time.monotonic() - began:.0f} s; {text}", flush=True)
         for what in found[:20]:
             print(f"chaos:   {what}", flush=True)
+        if arguments.plant and not found:
+            found = planted.check_judge(Path(arguments.out) / f"{store}-{seed}", Path(arguments.out) / "planted")
         findings += found
         if not found and not arguments.keep:
             shutil.rmtree(Path(arguments.out) / f"{store}-{seed}")
@@ -316,6 +319,7 @@ def main():
     parser.add_argument("--kills", type=int, default=1)
     parser.add_argument("--results")
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--plant", action="store_true", help="show that the judge sees what is planted into the run")
     arguments = parser.parse_args()
     arguments.worker = os.path.abspath(arguments.worker)
     results = {store: run_store(arguments, store) for store in arguments.store}

@@ -89,6 +89,7 @@ class Proxy:
         self.weather = {}
         self.counts = collections.Counter()
         self.under_way = set()  # late requests
+        self.serving = set()
 
     def draw(self):
         point = self.random.random()
@@ -99,6 +100,9 @@ class Proxy:
         return None
 
     async def serve(self, reader, writer):
+        task = asyncio.current_task()  # the event loop itself would let it be collected
+        self.serving.add(task)
+        task.add_done_callback(self.serving.discard)
         server = None
         try:
             while (request := await read_message(reader)) is not None:
