@@ -20,11 +20,13 @@ import time
 from pathlib import Path
 
 import progress
-import s3_mirror
 from workers import Crew, Worker
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.append(str(ROOT / "tools" / "reader"))
+import s3  # the reader's, which does without Lakestream
+
 KINDS = ("video", "image", "text")
 DP, CP = 4, 2
 ITEMS = {
@@ -91,8 +93,8 @@ class S3Store:
 
     def folder_for_check(self):
         s = self.settings
-        s3 = s3_mirror.S3(s["RGW_ENDPOINT"], s["RGW_BUCKET"], s["RGW_ACCESS"], s["RGW_SECRET"])
-        s3_mirror.mirror(s3, self.prefix, self.folder)
+        bucket = s3.S3(s["RGW_ENDPOINT"], s["RGW_BUCKET"], s["RGW_ACCESS"], s["RGW_SECRET"])
+        s3.mirror(bucket, self.prefix, self.folder)
         return self.folder
 
     def stop(self):
