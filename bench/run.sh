@@ -10,6 +10,7 @@ mkdir -p "$SCRATCH" bench/results
 "$BUILD/bin/bench_memory" --folder "$SCRATCH" --out bench/results
 rm -rf "$SCRATCH"/local-*
 "$BUILD/bin/bench_commit" --folder "$SCRATCH" --out bench/results
+"$BUILD/bin/bench_restart" --folder "$SCRATCH" --out bench/results
 
 # A real S3 server on loopback; ended whatever happens.
 server=$(RGW_STORE=memstore tests/s3_server/start.sh)
