@@ -1,4 +1,4 @@
-// History: what every actor of a run did and saw. Checkers judge it together with the final log.
+// History: what every actor on one branch did and saw. Checkers judge it together with the log.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lakestream/status.h"
 #include "lakestream/types.h"
 #include "sim/items.h"
 #include "sim/scheduler.h"
@@ -44,6 +45,7 @@ struct ReaderOpened {
   uint32_t dp = 0;
   uint32_t cp = 0;
   Step start = 0;
+  Time at = 0;
 };
 
 struct SliceRead {
@@ -59,6 +61,25 @@ struct StreamEnded {
   uint32_t reader = 0;
   Time at = 0;
   Step end = 0;
+};
+
+// A rank of a job's run gave up the steps below `step`.
+struct DurableDeclared {
+  std::string job;
+  std::string run;
+  uint32_t rank = 0;
+  Time at = 0;
+  Step step = 0;
+};
+
+// A reader was told that what it asks for is not to be had any more.
+struct ReaderRefused {
+  uint32_t reader = 0;
+  Time at = 0;
+  Step step = 0;
+  Reason reason = Reason::kNone;
+  std::string job;  // "": it reads for none
+  std::string run;
 };
 
 // What one process cost, in requests.
@@ -81,10 +102,9 @@ struct History {
   std::vector<ReaderOpened> readers;
   std::vector<SliceRead> reads;
   std::vector<StreamEnded> ends;
+  std::vector<DurableDeclared> durables;
+  std::vector<ReaderRefused> refusals;
   std::vector<ProcessCost> costs;
-  // For people, in order; filled only when `verbose`.
-  bool verbose = false;
-  std::vector<std::string> lines;
 };
 
 // A broken invariant: which checker says so, and why.

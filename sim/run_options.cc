@@ -8,6 +8,8 @@
 namespace lakestream::sim {
 namespace {
 
+constexpr uint64_t kStepsMin = 20;
+
 void DrawLoad(Random& random, RunSize size, RunOptions& options) {
   const bool large = size == RunSize::kLarge;
   options.mesh.dp = static_cast<uint32_t>(random.Between(1, large ? 4 : 2));
@@ -15,6 +17,7 @@ void DrawLoad(Random& random, RunSize size, RunOptions& options) {
   options.producers = static_cast<uint32_t>(large ? random.Between(8, 40) : random.Between(1, 4));
   options.items_each =
       static_cast<uint64_t>(large ? random.Between(10, 60) : random.Between(8, 24));
+  while (options.producers * options.items_each < kStepsMin) ++options.items_each;
   options.declared = random.Chance(0.75);
   options.snapshot_interval = static_cast<uint32_t>(random.LogUniform(2, large ? 64 : 17));
   options.index_page_steps = static_cast<uint32_t>(random.LogUniform(2, large ? 128 : 33));
@@ -41,8 +44,29 @@ void DrawActors(Random& random, RunOptions& options) {
   options.create_in_the_storm = random.Chance(0.1);
 }
 
+void DrawLifecycle(Random& random, RunSize size, RunOptions& options) {
+  options.lifecycle = random.Chance(0.6);
+  if (!options.lifecycle) return;
+  const bool large = size == RunSize::kLarge;
+  options.jobs = static_cast<uint32_t>(random.Between(0, 2));
+  options.reclaim_grace = static_cast<Time>(random.LogUniform(1e9, 60e9));
+  options.reclaimers = static_cast<uint32_t>(random.Between(1, large ? 6 : 3));
+  options.operator_rest_max = static_cast<Time>(random.LogUniform(0.5e9, 10e9));
+  options.branches_max = random.Chance(0.4) ? static_cast<uint32_t>(random.Between(1, 2)) : 0;
+  options.branch_items_each = static_cast<uint64_t>(random.Between(2, 6));
+  options.fence_after = static_cast<Time>(random.LogUniform(10e9, 600e9));
+  options.abandon_after = static_cast<Time>(random.LogUniform(10e9, 600e9));
+  options.detach_after = static_cast<Time>(random.LogUniform(20e9, 600e9));
+  if (options.jobs > 0 && random.Chance(0.3)) {
+    options.ahead_steps_max = static_cast<uint64_t>(random.LogUniform(1, 40));
+  }
+  if (random.Chance(0.3)) options.embedded_reclaim_chance = random.Unit();
+  if (random.Chance(0.4)) options.job_restart_chance = random.LogUniform(0.001, 0.05);
+}
+
 void DrawStore(Random& random, RunOptions& options) {
-  static constexpr const char* kProfiles[] = {"s3", "rgw", "409", "lagging", "local"};
+  static constexpr const char* kProfiles[] = {"s3",  "express", "gcs",     "r2",   "azure",
+                                              "rgw", "409",     "lagging", "local"};
   options.profile = ProfileNamed(kProfiles[random.Below(std::size(kProfiles))]);
   options.profile.client_retries = static_cast<uint32_t>(random.Between(0, 4));
   options.profile.client_timeout = static_cast<Time>(random.LogUniform(0.3e9, 20e9));
@@ -71,6 +95,7 @@ void DrawTrouble(Random& random, RunOptions& options) {
   if (random.Chance(0.3)) options.nap_chance = random.LogUniform(0.001, 0.2);
   options.spoil_hints = random.Chance(0.2);
   if (random.Chance(0.3)) options.wall_skew_max_ms = static_cast<Time>(random.LogUniform(1, 3e8));
+  options.wall_jumps = options.wall_skew_max_ms > 0 && random.Chance(0.5);
 }
 
 }  // namespace
@@ -87,6 +112,7 @@ RunOptions DrawOptions(uint64_t seed, RunSize size) {
   options.seed = seed;
   DrawLoad(random, size, options);
   DrawActors(random, options);
+  DrawLifecycle(random, size, options);
   DrawStore(random, options);
   DrawTrouble(random, options);
   if (random.Chance(0.04)) {  // a calm run: costs are asserted in it
@@ -94,8 +120,26 @@ RunOptions DrawOptions(uint64_t seed, RunSize size) {
     options.crash_chance = options.pause_chance = options.twin_chance = 0;
     options.spoil_hints = false;
   }
+  // Whatever else: one process dies, early enough to have work left.
+  options.first_crash = static_cast<uint64_t>(random.LogUniform(1, 25));
   return options;
 }
+
+namespace {
+
+std::string LifecycleText(const RunOptions& options) {
+  if (!options.lifecycle) return "";
+  return Str("\n  lifecycle: ", options.jobs, " jobs, grace ", TimeText(options.reclaim_grace),
+             ", ", options.reclaimers,
+             " reclaimers, operator rests <= ", TimeText(options.operator_rest_max),
+             ", branches <= ", options.branches_max, " x ", options.branch_items_each,
+             " items, fence after ", TimeText(options.fence_after), ", abandon after ",
+             TimeText(options.abandon_after), ", detach after ", TimeText(options.detach_after),
+             ", ahead <= ", options.ahead_steps_max, ", embedded reclamation ",
+             options.embedded_reclaim_chance, ", job restarts ", options.job_restart_chance);
+}
+
+}  // namespace
 
 std::string RunOptions::ToText() const {
   std::string text =
@@ -108,8 +152,8 @@ std::string RunOptions::ToText() const {
           prefetch_steps, " steps / ", prefetch_bytes, " B, fetches ", fetches_max, ", poll ",
           TimeText(poll_min), ", think <= ", TimeText(think_max), ", flush ", flush_chance,
           short_deadlines ? ", short deadlines" : "",
-          create_in_the_storm ? ", created in the storm" : "", "\n  store ", profile.name,
-          ", client time-out ", TimeText(profile.client_timeout), ", retries ",
+          create_in_the_storm ? ", created in the storm" : "", LifecycleText(*this), "\n  store ",
+          profile.name, ", client time-out ", TimeText(profile.client_timeout), ", retries ",
           profile.client_retries, ", single put <= ", profile.single_put_bytes_max,
           ", late <= ", TimeText(late_max), "\n  faults until ", TimeText(heal_at), ":");
   for (int i = 1; i < kFaults; ++i) {

@@ -38,12 +38,28 @@ struct RunOptions {
   double flush_chance = 0.2;
   bool short_deadlines = false;      // some calls give up early and are called again
   bool create_in_the_storm = false;  // all actors race to create the stream, with faults
+  // Lifecycle: jobs that read as attached runs, an operator who makes checkpoints, trims and
+  // branches, and reclaimers.
+  bool lifecycle = false;
+  uint32_t jobs = 0;  // in place of plain readers on main
+  Time reclaim_grace = kMinute;
+  uint32_t reclaimers = 1;
+  Time operator_rest_max = 5 * kSecond;
+  uint32_t branches_max = 0;
+  uint64_t branch_items_each = 4;
+  Time fence_after = 10 * kMinute;
+  Time abandon_after = 10 * kMinute;
+  Time detach_after = 10 * kMinute;
+  uint64_t ahead_steps_max = 0;
+  double embedded_reclaim_chance = 0;
+  double job_restart_chance = 0;  // of a look
   // What goes wrong, until `heal_at`.
   Time heal_at = 60 * kSecond;
   StoreProfile profile;
   FaultRates faults;
   Time late_max = 5 * kMinute;
-  double crash_chance = 0;  // of each incarnation
+  uint64_t first_crash = 0;  // producer 0 dies after so many seams, until any process has died
+  double crash_chance = 0;   // of each incarnation
   double pause_chance = 0;
   double twin_chance = 0;  // a second incarnation starts while the first one lives
   double seams_to_crash_max = 1000;
@@ -51,6 +67,7 @@ struct RunOptions {
   double nap_chance = 0;
   bool spoil_hints = false;  // an operator deletes and garbles the head hint
   Time wall_skew_max_ms = 0;
+  bool wall_jumps = false;  // clocks of processes jump by as much
 
   bool Calm() const;  // nothing goes wrong at all
   std::string ToText() const;

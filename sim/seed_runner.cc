@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 
 #include "base/text.h"
 #include "tests/support/kill_process.h"
@@ -14,10 +16,18 @@
 namespace lakestream::sim {
 namespace {
 
+constexpr uint64_t kStepsMin = 20;
+
+constexpr uint64_t RunResult::*kCounters[] = {
+    &RunResult::crashes,  &RunResult::pauses,      &RunResult::twins,    &RunResult::clock_jumps,
+    &RunResult::steps,    &RunResult::versions,    &RunResult::sessions, &RunResult::reads,
+    &RunResult::branches, &RunResult::checkpoints, &RunResult::trims,    &RunResult::runs,
+    &RunResult::removed,  &RunResult::requests,    &RunResult::switches};
+
 // What a child writes for each seed: this, then the texts.
 struct Wire {
-  uint64_t seed, event_hash, crashes, pauses, twins, steps, versions, sessions, reads, requests,
-      switches;
+  uint64_t seed, event_hash;
+  std::array<uint64_t, std::size(kCounters)> counters;
   Time virtual_time;
   SimStorage::Coverage coverage;
   uint32_t checker_bytes, report_bytes;
@@ -53,15 +63,7 @@ void Send(int fd, const RunResult& result) {
   Wire wire{};
   wire.seed = result.seed;
   wire.event_hash = result.event_hash;
-  wire.crashes = result.crashes;
-  wire.pauses = result.pauses;
-  wire.twins = result.twins;
-  wire.steps = result.steps;
-  wire.versions = result.versions;
-  wire.sessions = result.sessions;
-  wire.reads = result.reads;
-  wire.requests = result.requests;
-  wire.switches = result.switches;
+  for (size_t i = 0; i < std::size(kCounters); ++i) wire.counters[i] = result.*kCounters[i];
   wire.virtual_time = result.virtual_time;
   wire.coverage = result.coverage;
   wire.checker_bytes = static_cast<uint32_t>(checker.size());
@@ -82,15 +84,7 @@ bool Receive(int fd, double seconds, SeedReport& report) {
   report.event_hash = wire.event_hash;
   report.failed = !report.checker.empty();
   RunResult& numbers = report.numbers;
-  numbers.crashes = wire.crashes;
-  numbers.pauses = wire.pauses;
-  numbers.twins = wire.twins;
-  numbers.steps = wire.steps;
-  numbers.versions = wire.versions;
-  numbers.sessions = wire.sessions;
-  numbers.reads = wire.reads;
-  numbers.requests = wire.requests;
-  numbers.switches = wire.switches;
+  for (size_t i = 0; i < std::size(kCounters); ++i) numbers.*kCounters[i] = wire.counters[i];
   numbers.virtual_time = wire.virtual_time;
   numbers.coverage = wire.coverage;
   return true;
@@ -195,30 +189,28 @@ void Totals::Add(const SeedReport& report) {
   ++seeds;
   failed += report.failed;
   const RunResult& numbers = report.numbers;
-  sum.crashes += numbers.crashes;
-  sum.pauses += numbers.pauses;
-  sum.twins += numbers.twins;
-  sum.steps += numbers.steps;
-  sum.versions += numbers.versions;
-  sum.sessions += numbers.sessions;
-  sum.reads += numbers.reads;
-  sum.requests += numbers.requests;
-  sum.switches += numbers.switches;
+  for (const auto counter : kCounters) sum.*counter += numbers.*counter;
+  uint64_t faults = numbers.crashes + numbers.pauses + numbers.twins + numbers.clock_jumps;
   sum.virtual_time += numbers.virtual_time;
   for (int f = 0; f < kFaults; ++f) {
     for (int op = 0; op < kStoreOps; ++op) {
       sum.coverage[static_cast<size_t>(f)][static_cast<size_t>(op)] +=
           numbers.coverage[static_cast<size_t>(f)][static_cast<size_t>(op)];
+      if (f > 0) faults += numbers.coverage[static_cast<size_t>(f)][static_cast<size_t>(op)];
     }
   }
+  weak += !report.failed && (numbers.steps < kStepsMin || faults == 0);
 }
 
 std::string Totals::ToText() const {
   std::string text =
-      Str(seeds, " seeds, ", failed, " failed; ", sum.steps, " steps in ", sum.versions,
-          " versions by ", sum.sessions, " sessions, ", sum.reads, " slices read; ", sum.crashes,
-          " crashes, ", sum.pauses, " pauses, ", sum.twins, " twins; ", sum.requests, " requests, ",
-          sum.switches, " switches, ", sum.virtual_time / kMinute, " minutes of virtual time\n");
+      Str(seeds, " seeds, ", failed, " failed, ", weak, " weak; ", sum.steps, " steps in ",
+          sum.versions, " versions by ", sum.sessions, " sessions, ", sum.reads, " slices read; ",
+          sum.branches, " branches, ", sum.checkpoints, " checkpoints, ", sum.trims, " trims, ",
+          sum.runs, " runs, ", sum.removed, " objects removed; ", sum.crashes, " crashes, ",
+          sum.pauses, " pauses, ", sum.twins, " twins, ", sum.clock_jumps, " clock jumps; ",
+          sum.requests, " requests, ", sum.switches, " switches, ", sum.virtual_time / kMinute,
+          " minutes of virtual time\n");
   char cell[64];
   std::snprintf(cell, sizeof cell, "%-20s", "fault x operation");
   text += cell;

@@ -42,6 +42,7 @@ SeedReport ReplaySeed(uint64_t seed, RunSize size);
 struct Totals {
   uint64_t seeds = 0;
   uint64_t failed = 0;
+  uint64_t weak = 0;  // below 20 steps, or without any fault: they prove little
   RunResult sum;
   void Add(const SeedReport& report);
   // Figures and the table of faults by operation.

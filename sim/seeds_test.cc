@@ -21,16 +21,17 @@ TEST(SeedsTest, ManySmallRunsKeepEveryInvariant) {
   // The storm must have been one: each fault struck each operation that it can strike.
   for (int f = 1; f < kFaults; ++f) {
     for (int op = 0; op < kStoreOps; ++op) {
-      // Nothing deletes yet, and a listing is a cold start's last resort: too rare for every fault.
-      const bool used =
-          op != static_cast<int>(StoreOp::kDelete) && op != static_cast<int>(StoreOp::kList);
-      if (!used || !Applies(static_cast<Fault>(f), static_cast<StoreOp>(op))) continue;
+      if (!Applies(static_cast<Fault>(f), static_cast<StoreOp>(op))) continue;
       EXPECT_GT(totals.sum.coverage[static_cast<size_t>(f)][static_cast<size_t>(op)], 0u)
           << FaultName(static_cast<Fault>(f)) << " x " << StoreOpName(static_cast<StoreOp>(op));
     }
   }
   EXPECT_GT(totals.sum.crashes, 1000u);
   EXPECT_GT(totals.sum.twins, 100u);
+  EXPECT_EQ(totals.weak, 0u);
+  EXPECT_GT(totals.sum.branches, 100u);
+  EXPECT_GT(totals.sum.trims, 500u);
+  EXPECT_GT(totals.sum.removed, 10000u);
 }
 
 TEST(SeedsTest, SomeLargeRunsKeepEveryInvariant) {

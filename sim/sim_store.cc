@@ -1,3 +1,4 @@
+// Long file: every operation goes through the one template that sends a request and lets it fail.
 #include "sim/sim_store.h"
 
 #include <algorithm>
@@ -20,8 +21,9 @@ Buffer Gather(std::span<const ConstBytes> pieces) {
   return Buffer::FromVector(std::move(bytes));
 }
 
-// Data, records, snapshots and index pages are written once.
-bool IsImmutable(std::string_view key) { return !key.starts_with("head/"); }
+bool IsHint(std::string_view key) { return key.starts_with("head/"); }
+// Data, records, snapshots, index pages and branches are written once.
+bool IsImmutable(std::string_view key) { return !IsHint(key) && !key.starts_with("boundary/"); }
 
 uint64_t Summary(const Result<GetResult>& result) {
   return result.ok() ? Checksum64(result->data.bytes()) : static_cast<uint64_t>(0);
@@ -64,7 +66,25 @@ void SimStorage::Place(const std::string& key, ConstBytes bytes) {
 
 void SimStorage::Remove(const std::string& key) {
   MutexLock lock(mutex_);
+  Bury(key, 0);
   objects_.erase(key);
+}
+
+void SimStorage::Bury(const std::string& key, uint32_t process) {
+  const auto found = archive_.find(key);
+  if (found == archive_.end() || found->second.back().gone != kNever) return;
+  found->second.back().gone = scheduler_ ? scheduler_->now() : 0;
+  found->second.back().gone_by = process;
+}
+
+std::vector<std::pair<std::string, Time>> SimStorage::unfinished_uploads() const {
+  MutexLock lock(mutex_);
+  std::vector<std::pair<std::string, Time>> found;
+  for (const auto& [id, upload] : uploads_) {
+    if (upload.completed || upload.parts.empty()) continue;
+    found.emplace_back(upload.key, (upload.begun_ms - kStoreEpochMs) * kMillisecond);
+  }
+  return found;
 }
 
 void SimStorage::Trace(std::string_view what, uint32_t process, StoreOp op, const std::string& key,
@@ -167,6 +187,11 @@ PutResult SimStorage::Write(const std::string& key,
   }
   if (object.etag.empty()) object.first_applied = now;
   object.last_applied = now;
+  const bool same = !object.etag.empty() && AsText(object.data.bytes()) == AsText(data.bytes());
+  if (!same && !IsHint(key)) {
+    Bury(key, 0);
+    archive_[key].push_back({data, now});
+  }
   object.data = data;
   object.etag = Str("e", ++writes_);
   object.modified_ms = DateMs();
@@ -178,6 +203,10 @@ Result<PutResult> SimStorage::ApplyPut(uint32_t process, const std::string& key,
   MutexLock lock(mutex_);
   const auto found = objects_.find(key);
   const bool exists = found != objects_.end();
+  if (exists && profile_.name_interval > 0 && scheduler_ &&
+      scheduler_->now() < found->second.last_applied + profile_.name_interval) {
+    return UnavailableError("simulated: 429, too many writes of one name", Reason::kThrottled);
+  }
   const bool unmet =
       (options.if_absent && exists) ||
       (!options.if_match.empty() && (!exists || found->second.etag != options.if_match));
@@ -229,9 +258,12 @@ Result<ListPage> SimStorage::ApplyList(const ListOptions& options) {
   return page;
 }
 
-Status SimStorage::ApplyDelete(const std::vector<std::string>& keys) {
+Status SimStorage::ApplyDelete(uint32_t process, const std::vector<std::string>& keys) {
   MutexLock lock(mutex_);
-  for (const std::string& key : keys) objects_.erase(key);
+  for (const std::string& key : keys) {
+    Bury(key, process);
+    objects_.erase(key);
+  }
   return OkStatus();
 }
 
@@ -454,8 +486,8 @@ Status SimStore::Delete(std::span<const std::string> keys, const Deadline& deadl
   if (keys.empty()) return OkStatus();
   std::vector<std::string> copy(keys.begin(), keys.end());
   return Call<bool>({StoreOp::kDelete, keys[0], true, false}, deadline,
-                    [storage = storage_, copy]() -> Result<bool> {
-                      LS_RETURN_IF_ERROR(storage->ApplyDelete(copy));
+                    [storage = storage_, process = process_id(), copy]() -> Result<bool> {
+                      LS_RETURN_IF_ERROR(storage->ApplyDelete(process, copy));
                       return true;
                     })
       .status();

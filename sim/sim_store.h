@@ -27,14 +27,17 @@ struct StoredObject {
   Time last_applied = 0;
 };
 
-// One change of the store's content, or an attempt that was refused, as it was applied.
-struct Applied {
-  Time at = 0;
-  uint32_t process = 0;
-  StoreOp op = StoreOp::kPut;
-  std::string key;
-  bool stored = false;
+// One stay of an object in the store: from the write that made it to its deletion, or to the write
+// that replaced it by other bytes.
+struct Lifetime {
+  Buffer data;
+  Time written = 0;
+  Time gone = kNever;
+  uint32_t gone_by = 0;  // the process that deleted it
+  bool LivesAt(Time at) const { return written <= at && at < gone; }
 };
+// All that ever was in the store, by key, oldest first. Hints are left out.
+using Archive = std::map<std::string, std::vector<Lifetime>>;
 
 // An upload in parts, as the store sees it.
 struct SimPendingUpload {
@@ -63,6 +66,9 @@ class SimStorage {
   void Place(const std::string& key, ConstBytes bytes);
   void Remove(const std::string& key);
 
+  const Archive& archive() const { return archive_; }
+  // Uploads that hold parts and were neither completed nor aborted, and when they began.
+  std::vector<std::pair<std::string, Time>> unfinished_uploads() const;
   // Keys whose content was replaced by different bytes.
   const std::vector<std::string>& rewritten() const { return rewritten_; }
   using Coverage = std::array<std::array<uint64_t, kStoreOps>, kFaults>;
@@ -92,7 +98,8 @@ class SimStorage {
                              const PutOptions& options);
   Result<ObjectInfo> ApplyHead(const std::string& key);
   Result<ListPage> ApplyList(const ListOptions& options);
-  Status ApplyDelete(const std::vector<std::string>& keys);
+  Status ApplyDelete(uint32_t process, const std::vector<std::string>& keys);
+  void Bury(const std::string& key, uint32_t process);
   uint64_t ApplyStartUpload(const std::string& key);
   Result<bool> ApplyPutPart(uint64_t upload, uint32_t number, const Buffer& data);
   Result<PutResult> ApplyComplete(uint32_t process, uint64_t upload, const std::string& key);
@@ -113,6 +120,7 @@ class SimStorage {
   uint64_t writes_ LS_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, SimPendingUpload> uploads_ LS_GUARDED_BY(mutex_);
   uint64_t uploads_begun_ LS_GUARDED_BY(mutex_) = 0;
+  Archive archive_;
   std::vector<std::string> rewritten_;
   Coverage coverage_ = {};
   uint64_t requests_ = 0;

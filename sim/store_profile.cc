@@ -44,6 +44,15 @@ StoreProfile ProfileNamed(const std::string& name) {
     profile.read_latency = 3 * kMillisecond;
     profile.write_latency = 12 * kMillisecond;
     profile.latency_sigma = 0.7;
+  } else if (name == "express") {
+    profile.read_latency = 4 * kMillisecond;
+    profile.write_latency = 7 * kMillisecond;
+  } else if (name == "gcs" || name == "r2") {
+    profile.read_latency = 30 * kMillisecond;
+    profile.write_latency = 60 * kMillisecond;
+    profile.name_interval = kSecond;
+  } else if (name == "azure") {
+    profile.lost_race_is_409 = true;
   } else if (name == "409") {
     profile.lost_race_is_409 = true;
     profile.put_if_match = false;

@@ -57,6 +57,8 @@ struct StoreProfile {
   bool put_if_match = true;
   Condition condition = Condition::kAtomic;
   Time list_lag = 0;  // a listing misses what was written in the last so long
+  // Two writes of one name within this time: the second is refused by 429.
+  Time name_interval = 0;
   uint64_t single_put_bytes_max = UINT64_MAX;
   uint64_t upload_part_bytes_min = 0;
   // The store's client: how it times out, and how often it repeats requests that may be repeated
@@ -65,7 +67,10 @@ struct StoreProfile {
   uint32_t client_retries = 3;
 };
 
-// "s3", "rgw", "409" (a lost race is answered by 409), "lagging" (LIST), "local" (fast).
+// After the status codes, latencies and limits that these document (docs/scenarios.md):
+// "s3", "express" (S3 Express: single digits of ms), "gcs" and "r2" (one write a second of one
+// name), "azure" (a lost race is 409), "rgw", "409" (that, and no compare-and-swap), "lagging"
+// (LIST), "local" (fast).
 StoreProfile ProfileNamed(const std::string& name);
 
 }  // namespace lakestream::sim

@@ -2,6 +2,7 @@
 // and RunSeed(), which plays it and judges it.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,12 +11,30 @@
 #include "lakestream/stream.h"
 #include "sim/checkers/checkers.h"
 #include "sim/checkers/log_view.h"
+#include "sim/checkers/retention.h"
 #include "sim/history.h"
 #include "sim/run_options.h"
 #include "sim/sim_runtime.h"
 #include "sim/sim_store.h"
 
 namespace lakestream::sim {
+
+// One branch of the stream: its items, its log, and what its actors saw.
+struct Timeline {
+  std::string branch = "main";
+  const Timeline* parent = nullptr;
+  ItemLaw items;
+  uint64_t items_each = 0;
+  bool started = false;  // it has producers and readers
+  LogReader log;
+  History history;
+
+  // The items of a step are its own or, below its fork, its parent's.
+  const ItemLaw& ItemsOf(Step step) const {
+    return parent != nullptr && step < log.view().fork_step ? parent->ItemsOf(step) : items;
+  }
+  bool over() const { return log.sealed() || log.closed(); }
+};
 
 class World {
  public:
@@ -35,24 +54,32 @@ class World {
   // The faults' time is over: what happens from now on must succeed.
   bool healed() const { return healed_; }
   void Heal();
-  // The newest log, by looking into the store.
-  LogReader& log();
+  // All branches, parents first; their logs are as new as the store. New ones are found by their
+  // branch/<name>.
+  std::deque<Timeline>& lines();
+  Timeline& main() { return lines().front(); }
 
   RunOptions options;
   Random random;  // of actors and supervisors
   Scheduler scheduler;
   std::shared_ptr<SimStorage> storage;
-  History history;
+  bool keep_lines = false;  // the readable history is wanted
+  std::vector<std::string> story;
   std::vector<Violation> violations;
   Process* director = nullptr;  // supervisors live here; never crashes
   uint32_t actors_running = 0;  // supervisors that have not come to their end
-  // What was sent to any store by an actor when the run had come to its end.
+  bool over = false;            // duties that never end by themselves end now
   uint64_t crashes = 0;
   uint64_t pauses = 0;
   uint64_t twins = 0;
+  uint64_t clock_jumps = 0;
+  bool operator_works = false;
+  uint32_t branches_begun = 0;
 
  private:
-  LogReader log_;
+  void FindBranches();
+
+  std::deque<Timeline> lines_;
   bool healed_ = false;
 };
 
@@ -65,10 +92,16 @@ struct RunResult {
   uint64_t crashes = 0;
   uint64_t pauses = 0;
   uint64_t twins = 0;
+  uint64_t clock_jumps = 0;
   uint64_t steps = 0;
   uint64_t versions = 0;
   uint64_t sessions = 0;
   uint64_t reads = 0;
+  uint64_t branches = 0;
+  uint64_t checkpoints = 0;
+  uint64_t trims = 0;
+  uint64_t runs = 0;
+  uint64_t removed = 0;  // objects, by reclamation
   uint64_t requests = 0;
   uint64_t switches = 0;
   Time virtual_time = 0;

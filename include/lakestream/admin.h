@@ -81,15 +81,17 @@ struct VerifyOptions {
   std::function<void(uint64_t done, uint64_t total)> progress;
 };
 struct VerifyReport {
-  Version versions = 0;
-  uint64_t steps = 0;
+  Version versions = 0;  // of all branches
+  uint64_t steps = 0;    // that are not trimmed
   uint64_t objects = 0;
   uint64_t bytes_checked = 0;
   std::vector<Finding> errors;    // something is lost or wrong
   std::vector<Finding> warnings;  // space or time is wasted: orphans, missing index pages
 };
-// Reads the whole manifest from its first version, recomputes every snapshot and index page, and
-// checks each data object against the manifest. Read-only.
+// Checks the stream's branch and all that descend from it: reads what is kept of the manifest,
+// recomputes every snapshot and index page that the log still covers, and checks the data object of
+// each step that is not trimmed. Read-only. kUnavailable if reclamation took what was being
+// checked.
 Result<VerifyReport> Verify(Stream& stream, const VerifyOptions& options, const Deadline& deadline);
 
 }  // namespace lakestream

@@ -1,6 +1,7 @@
 #include "base/text.h"
 #include "lakestream/admin.h"
 #include "lakestream/consumer.h"
+#include "lakestream/lifecycle.h"
 #include "lakestream/producer.h"
 #include "manifest/keys.h"
 #include "sim/actors/actors.h"
@@ -29,7 +30,9 @@ void ReadAll(World& world) {
   Process* process = world.NewProcess("auditor");
   Step saved = 0;
   const uint32_t rank = static_cast<uint32_t>(world.random.Below(world.options.mesh.slice_count()));
-  if (RunConsumer(world, process, rank, 0, saved) != ActorEnd::kDone) {
+  Timeline& line = world.main();
+  const ReaderPlan plan{rank, line.log.trim_step(), std::nullopt};
+  if (RunConsumer(world, line, process, plan, saved) != ActorEnd::kDone) {
     world.Report("no_coordinator", "a new reader can't read the finished stream");
   }
 }
@@ -69,12 +72,31 @@ void VerifyAll(World& world) {
   }
 }
 
+// What is given up goes within two graces and two passes (docs/protocol.md); a closed branch costs
+// one more, since its parent learns of it only when it is gone.
+void ReclaimAll(World& world) {
+  const auto runtime = world.RuntimeOf(world.NewProcess("last reclaimer"));
+  const Deadline deadline = After(*runtime, Duration(50 * kMinute));
+  runtime->SleepUntil(runtime->Now() + Duration(world.options.profile.list_lag));
+  ReclaimOptions options;
+  options.fence_after = options.abandon_after = Duration(kSecond);
+  for (int pass = 0; pass < 5; ++pass) {
+    const auto report = Patiently(*runtime, [&]() -> Result<ReclaimReport> {
+      LS_ASSIGN_OR_RETURN(auto stream, Stream::Open(world.StoreOf(runtime), runtime, deadline));
+      return Reclaim(*stream, options, deadline);
+    });
+    if (!report.ok()) return world.Report("no_coordinator", report.status().ToString());
+    runtime->SleepUntil(runtime->Now() + Duration(world.options.reclaim_grace + kSecond));
+  }
+}
+
 }  // namespace
 
 void Audit(World& world) {
   if (world.random.Chance(0.3)) world.storage->Remove(HeadKey(kMainBranch));
   ReadAll(world);
   OpenAll(world);
+  if (world.options.lifecycle && world.options.profile.put_if_match) ReclaimAll(world);
   if (world.random.Chance(0.3)) VerifyAll(world);
 }
 

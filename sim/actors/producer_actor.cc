@@ -7,12 +7,16 @@ namespace {
 
 class ProducerActor {
  public:
-  ProducerActor(World& world, Process* process, uint32_t index)
-      : world_(world), process_(process), index_(index), runtime_(world.RuntimeOf(process)) {}
+  ProducerActor(World& world, Timeline& line, Process* process, uint32_t index)
+      : world_(world),
+        line_(line),
+        process_(process),
+        index_(index),
+        runtime_(world.RuntimeOf(process)) {}
 
   ActorEnd Run() {
     const Time born = world_.scheduler.now();
-    const Version versions = world_.log().view().records.size();
+    const Version versions = line_.log.view().records.size();
     const Status status = Live();
     RecordCost(born, versions);
     Say(Str("ends: ", status.ToString()));
@@ -44,6 +48,9 @@ class ProducerActor {
   }
 
   Result<std::shared_ptr<Stream>> OpenStream() {
+    if (line_.parent != nullptr) {
+      return Stream::Open(world_.StoreOf(runtime_), runtime_, Soon(), line_.branch);
+    }
     return Stream::OpenOrCreate(world_.StoreOf(runtime_), runtime_, world_.Spec(), Soon());
   }
 
@@ -55,6 +62,13 @@ class ProducerActor {
     producer.object_bytes_target = options.object_bytes_target;
     producer.commit_interval = Duration(options.commit_interval);
     producer.uploads_max = options.uploads_max;
+    if (line_.parent == nullptr) producer.ahead_steps_max = options.ahead_steps_max;
+    producer.run_timeout = Duration(options.detach_after);
+    if (world_.random.Chance(options.embedded_reclaim_chance)) {
+      producer.reclaim_interval = Duration(options.reclaim_grace);
+      producer.reclaim.fence_after = Duration(options.fence_after);
+      producer.reclaim.abandon_after = Duration(options.abandon_after);
+    }
     SessionOpened opened;
     opened.producer = index_;
     opened.started_at = world_.scheduler.now();
@@ -62,8 +76,8 @@ class ProducerActor {
     opened.session = producer_->session();
     opened.at = world_.scheduler.now();
     opened.recovered_tgbs = producer_->recovered_tgbs();
-    opened.recovered_next = ParseState(options.items, index_, producer_->recovered_state());
-    world_.history.sessions.push_back(opened);
+    opened.recovered_next = ParseState(line_.items, index_, producer_->recovered_state());
+    line_.history.sessions.push_back(opened);
     first_ = next_ = opened.recovered_next.value_or(0);
     Say(Str("opened session ", opened.session, ", recovered item ", next_));
     return OkStatus();
@@ -87,14 +101,13 @@ class ProducerActor {
 
   Status WriteItems() {
     const RunOptions& options = world_.options;
-    while (next_ < options.items_each) {
+    while (next_ < line_.items_each) {
       const Status written = Insist([&] {
-        return producer_->Write(ItemTgb(options.items, {index_, next_}, options.mesh),
-                                StateBefore(options.items, index_, next_ + 1), Soon());
+        return producer_->Write(ItemTgb(line_.items, {index_, next_}, options.mesh),
+                                StateBefore(line_.items, index_, next_ + 1), Soon());
       });
       LS_RETURN_IF_ERROR(written);
-      world_.history.issued.push_back(
-          {index_, producer_->session(), world_.scheduler.now(), next_});
+      line_.history.issued.push_back({index_, producer_->session(), world_.scheduler.now(), next_});
       ++next_;
       if (world_.random.Chance(options.flush_chance)) {
         LS_RETURN_IF_ERROR(Insist([&] { return producer_->Flush(Soon()); }));
@@ -117,7 +130,7 @@ class ProducerActor {
   void Acknowledge(uint64_t items) {
     if (items <= acknowledged_) return;
     acknowledged_ = items;
-    world_.history.acks.push_back({index_, producer_->session(), world_.scheduler.now(), items});
+    line_.history.acks.push_back({index_, producer_->session(), world_.scheduler.now(), items});
     Say(Str("items below ", items, " are committed"));
   }
 
@@ -125,18 +138,21 @@ class ProducerActor {
     ProcessCost cost;
     cost.process = process_->name;
     cost.producer = true;
-    cost.disturbed = process_->faults > 0 || process_->paused_until > 0 || !world_.options.Calm();
+    cost.disturbed = process_->faults > 0 || process_->paused_until > 0 || !world_.options.Calm() ||
+                     world_.options.embedded_reclaim_chance > 0 ||
+                     world_.options.profile.name_interval > 0;
     cost.requests = process_->requests;
-    cost.versions = world_.log().view().records.size() - versions;
+    cost.versions = line_.log.view().records.size() - versions;
     cost.commit_attempts = stats_.commit_attempts + 1;
     cost.objects = process_->plain_puts;
     cost.seconds = static_cast<double>(world_.scheduler.now() - born) / 1e9;
-    world_.history.costs.push_back(cost);
+    line_.history.costs.push_back(cost);
   }
 
   void Say(const std::string& text) { world_.Line(process_, text); }
 
   World& world_;
+  Timeline& line_;
   Process* process_;
   const uint32_t index_;
   std::shared_ptr<SimRuntime> runtime_;
@@ -149,8 +165,8 @@ class ProducerActor {
 
 }  // namespace
 
-ActorEnd RunProducer(World& world, Process* process, uint32_t index) {
-  return ProducerActor(world, process, index).Run();
+ActorEnd RunProducer(World& world, Timeline& line, Process* process, uint32_t index) {
+  return ProducerActor(world, line, process, index).Run();
 }
 
 }  // namespace lakestream::sim

@@ -6,17 +6,6 @@ namespace {
 
 constexpr char kName[] = "atomic_visibility";
 
-// When each step became part of the log.
-std::vector<Time> CommitTimes(const LogView& log) {
-  std::vector<Time> times;
-  for (const ViewRecord& record : log.records) {
-    for (const ViewEntry& entry : record.entries) {
-      times.insert(times.end(), entry.tgbs, record.applied_at);
-    }
-  }
-  return times;
-}
-
 }  // namespace
 
 std::vector<Violation> CheckAtomicVisibility(const Evidence& evidence) {
@@ -24,12 +13,12 @@ std::vector<Violation> CheckAtomicVisibility(const Evidence& evidence) {
   for (const Violation& damage : evidence.log.damage) {
     if (damage.checker == kName) violations.push_back(damage);
   }
-  const std::vector<Time> committed_at = CommitTimes(evidence.log);
+  const std::vector<ViewStep> steps = evidence.log.Steps();
   for (const SliceRead& read : evidence.history.reads) {
     const ReaderOpened& reader = evidence.history.readers[read.reader];
     const std::string who =
         Str("reader ", read.reader, " (dp ", reader.dp, ", cp ", reader.cp, "), step ", read.step);
-    if (read.step >= committed_at.size() || committed_at[read.step] > read.at) {
+    if (read.step >= steps.size() || steps[read.step].applied_at > read.at) {
       violations.push_back({kName, who + ": read before it was committed"});
     } else if (!read.intact) {
       violations.push_back({kName, who + ": the bytes are not the slice of this rank"});

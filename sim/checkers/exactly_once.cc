@@ -34,6 +34,7 @@ class Judge {
 
   void ReadRecord(const ViewRecord& record) {
     for (const ViewOpen& open : record.opens) {
+      if (open.fence) continue;
       const std::optional<uint32_t> producer = ProducerIndex(open.producer);
       if (!producer || *producer >= producers_.size()) continue;
       producer_of_[open.session] = *producer;

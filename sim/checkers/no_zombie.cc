@@ -26,7 +26,7 @@ std::vector<Violation> CheckNoZombie(const Evidence& evidence) {
                         " replaces session ", open.expected, ", but ", newest, " is current")});
       }
       newest = open.session;
-      producer_of[open.session] = open.producer;
+      if (!open.fence) producer_of[open.session] = open.producer;
     }
     const auto check = [&](SessionId session, const char* what) {
       const auto owner = producer_of.find(session);

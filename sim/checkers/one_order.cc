@@ -1,5 +1,3 @@
-#include <map>
-
 #include "base/text.h"
 #include "sim/checkers/checkers.h"
 
@@ -9,7 +7,7 @@ namespace {
 constexpr char kName[] = "one_order";
 
 void CheckSteps(const Evidence& evidence, std::vector<Violation>& violations) {
-  Step next = 0;
+  Step next = evidence.log.fork_step;
   Version version = 0;
   bool sealed = false;
   for (const ViewRecord& record : evidence.log.records) {
@@ -47,21 +45,15 @@ void CheckSteps(const Evidence& evidence, std::vector<Violation>& violations) {
 
 // What each step is, by the log; then every reader must have seen just that.
 void CheckReads(const Evidence& evidence, std::vector<Violation>& violations) {
-  std::map<Step, ItemId> meaning;
-  for (const ViewRecord& record : evidence.log.records) {
-    for (const ViewEntry& entry : record.entries) {
-      for (size_t i = 0; i < entry.items.size(); ++i) {
-        if (entry.items[i]) meaning[entry.first_step + i] = *entry.items[i];
-      }
-    }
-  }
+  const std::vector<ViewStep> steps = evidence.log.Steps();
   for (const SliceRead& read : evidence.history.reads) {
-    const auto found = meaning.find(read.step);
-    if (!read.item || found == meaning.end() || found->second == *read.item) continue;
+    if (!read.item || read.step >= steps.size() || !steps[read.step].item) continue;
+    const ItemId meaning = *steps[read.step].item;
+    if (meaning == *read.item) continue;
     violations.push_back(
         {kName, Str("reader ", read.reader, ", step ", read.step, ": read item ", read.item->item,
-                    " of producer ", read.item->producer, ", the log says item ",
-                    found->second.item, " of producer ", found->second.producer)});
+                    " of producer ", read.item->producer, ", the log says item ", meaning.item,
+                    " of producer ", meaning.producer)});
   }
 }
 

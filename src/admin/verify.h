@@ -5,6 +5,7 @@
 #include <map>
 
 #include "lakestream/admin.h"
+#include "ledger/boundary_guard.h"
 #include "ledger/follower.h"
 
 namespace lakestream {
@@ -13,7 +14,9 @@ namespace lakestream {
 struct ExpectedObject {
   Step first_step = 0;
   Entry entry;
-  std::string producer;
+  std::string producer;  // "": not known
+  std::string branch;    // that published it
+  Step end_step() const { return first_step + entry.tgb_count(); }
 };
 
 // Collects findings under a store's name.
@@ -29,11 +32,19 @@ class Findings {
   VerifyReport& report_;
 };
 
-// Walks the log from version 1 and checks every record, snapshot and index page. Calls `on_object`
-// for each published data object. The walk ends at a record that is missing or damaged (a finding).
-// Failures of the store itself are returned.
-Status VerifyManifest(const LedgerContext& context, Findings& findings, VerifyReport& report,
-                      const std::function<void(ExpectedObject)>& on_object,
+// Where a branch's retained part begins.
+struct RetainedPart {
+  Boundary boundary;
+  Step first_step = 0;  // steps below it are given up
+};
+
+// Walks the log from the boundary's snapshot (or from version 1) and checks every record, snapshot
+// and index page. Calls `on_object` for each published data object that holds a retained step or is
+// in the walked records. The walk ends at a record that is missing or damaged (a finding). `state`:
+// as of its end. Failures of the store itself are returned.
+Status VerifyManifest(const LedgerContext& context, const RetainedPart& retained,
+                      Findings& findings, VerifyReport& report,
+                      const std::function<void(ExpectedObject)>& on_object, State& state,
                       const Deadline& deadline);
 
 // Checks one data object against its entry: presence, size, header, footer, state and, with

@@ -16,7 +16,7 @@ class ObjectCheck {
               VerifyReport& report, const Deadline& deadline)
       : context_(context),
         expected_(expected),
-        key_(DataKey(context.branch(), expected.entry.session, expected.entry.object)),
+        key_(DataKey(expected.branch, expected.entry.session, expected.entry.object)),
         findings_(findings),
         report_(report),
         deadline_(deadline) {}

@@ -84,7 +84,7 @@ void StepIndex::Remember(const IndexPage& page) {
   if (pages_.size() > kPagesCached) pages_.pop_front();
 }
 
-Result<const IndexPage*> StepIndex::Page(uint64_t page, const Deadline& deadline) {
+Result<const IndexPage*> StepIndex::Page(uint64_t page, const Deadline& deadline, bool retry) {
   const auto cached = std::find_if(pages_.begin(), pages_.end(),
                                    [&](const IndexPage& p) { return p.page == page; });
   if (cached != pages_.end()) return &*cached;
@@ -96,10 +96,13 @@ Result<const IndexPage*> StepIndex::Page(uint64_t page, const Deadline& deadline
     if (!decoded.ok()) return decoded.status().WithContext(Str(context.store.Describe(), "/", key));
     Remember(*decoded);
   } else if (bytes.status().code() == Code::kNotFound) {
-    LS_ASSIGN_OR_RETURN(
-        const IndexPage built,
-        BuildIndexPage(context, follower_.state(), follower_.boundary(), page, deadline));
-    Remember(built);
+    const auto built =
+        BuildIndexPage(context, follower_.state(), follower_.boundary(), page, deadline);
+    // Reclamation overtook this reader; before it took the log it made sure of the page.
+    const bool overtaken = built.status().code() == Code::kUnavailable;
+    if (overtaken && !retry) return Page(page, deadline, true);
+    LS_RETURN_IF_ERROR(built.status());
+    Remember(*built);
   } else {
     return bytes.status();
   }
@@ -115,6 +118,22 @@ StepPlace StepIndex::PlaceIn(const PlacedEntry& placed, Step step) {
           follower_.context().branch(), placed.end_step()};
 }
 
+namespace {
+
+// Something is not there that was kept when the boundary stood at `seen`: kUnavailable if it has
+// moved since.
+Status CheckNotOvertaken(const LedgerContext& context, const Boundary& seen,
+                         const Deadline& deadline) {
+  BoundaryGuard now(context);
+  LS_RETURN_IF_ERROR(now.Look(deadline));
+  if (now.boundary() == seen) return OkStatus();
+  return UnavailableError(Str(context.store.Describe(), ": the manifest of branch ",
+                              context.branch(),
+                              " was reclaimed while it was being read; try again"));
+}
+
+}  // namespace
+
 Result<IndexPage> BuildIndexPage(const LedgerContext& context, const State& state,
                                  const Boundary& boundary, uint64_t page,
                                  const Deadline& deadline) {
@@ -124,10 +143,12 @@ Result<IndexPage> BuildIndexPage(const LedgerContext& context, const State& stat
   const auto read = [&](Version version) -> Result<Record> {
     LS_ASSIGN_OR_RETURN(auto slot, ReadSlot(context, version, deadline));
     if (slot) return std::move(slot->record);
+    LS_RETURN_IF_ERROR(CheckNotOvertaken(context, boundary, deadline));
     return DataLossError(Str(context.store.Describe(), "/", LogKey(context.branch(), version),
                              " is missing, but later versions exist; run 'lakestream verify'"));
   };
-  // The first version with next_step > from: it publishes step `from`.
+  // The first version that is kept with next_step > from: it publishes step `from`, unless a
+  // reclaimed one did.
   Version low = boundary.snapshot;
   Version high = state.version;
   while (high - low > 1) {
@@ -136,11 +157,27 @@ Result<IndexPage> BuildIndexPage(const LedgerContext& context, const State& stat
     (record.next_step > from ? high : low) = middle;
   }
   IndexPage built{page, {}};
+  const auto add = [&](PlacedEntry placed) {
+    if (placed.end_step() > from && placed.first_step < to)
+      built.entries.push_back(std::move(placed));
+  };
   LS_ASSIGN_OR_RETURN(const Record first, read(high));
   if (first.first_step > from) {
-    return DataLossError(Str(context.store.Describe(), "/", IndexKey(context.branch(), page),
-                             " is missing, and the log that it could be made from is reclaimed; "
-                             "restore it from a copy of the store"));
+    // The page began in reclaimed records. If it was still open at the boundary's snapshot, that
+    // has its beginning.
+    const std::string key = SnapshotKey(context.branch(), boundary.snapshot);
+    const auto bytes = GetBytes(context.store, key, deadline);
+    if (bytes.status().code() == Code::kNotFound)
+      LS_RETURN_IF_ERROR(CheckNotOvertaken(context, boundary, deadline));
+    LS_RETURN_IF_ERROR(bytes.status());
+    LS_ASSIGN_OR_RETURN(const State base, DecodeSnapshot(context.info, bytes->bytes()));
+    if (base.next_step >= to) {
+      LS_RETURN_IF_ERROR(CheckNotOvertaken(context, boundary, deadline));
+      return DataLossError(Str(context.store.Describe(), "/", IndexKey(context.branch(), page),
+                               " is missing, and the log that it could be made from is reclaimed; "
+                               "restore it from a copy of the store"));
+    }
+    for (const PlacedEntry& placed : base.tail) add(placed);
   }
   Step reached = from;
   for (Version version = high; reached < to; ++version) {
@@ -151,8 +188,7 @@ Result<IndexPage> BuildIndexPage(const LedgerContext& context, const State& stat
       if (publish == nullptr) continue;
       PlacedEntry placed{step, publish->entry};
       step = placed.end_step();
-      if (placed.end_step() > from && placed.first_step < to)
-        built.entries.push_back(std::move(placed));
+      add(std::move(placed));
     }
     reached = step;
   }

@@ -39,7 +39,7 @@ class StepIndex {
   // A page that was sealed just now: spares its GET.
   void Remember(const IndexPage& page);
   // A sealed page of this branch, until the next call.
-  Result<const IndexPage*> Page(uint64_t page, const Deadline& deadline);
+  Result<const IndexPage*> Page(uint64_t page, const Deadline& deadline, bool retry = false);
 
  private:
   struct Parent;
@@ -57,9 +57,11 @@ class StepIndex {
 // What a reader of a trimmed step is told.
 Status TrimmedError(const LedgerContext& context, Step step, Step trim_step);
 
-// Makes an index page from the log alone: bisects for the version that published the page's first
-// step, then reads on. `state` must be past the page's end.
-// kDataLoss if the records that it needs are missing or reclaimed.
+// Makes an index page from the log: bisects for the version that published the page's first step,
+// then reads on; what is reclaimed of that is taken from the boundary's snapshot. `state` must be
+// past the page's end.
+// kDataLoss if the records that it needs are missing, or were reclaimed before `boundary`;
+// kUnavailable if they were just now.
 Result<IndexPage> BuildIndexPage(const LedgerContext& context, const State& state,
                                  const Boundary& boundary, uint64_t page, const Deadline& deadline);
 

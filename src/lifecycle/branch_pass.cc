@@ -82,6 +82,19 @@ Status BranchPass::RemoveAll(const Deadline& deadline) {
   return sweeper_.Sweep(HeadKey(name()), "", report_.small_objects, hint, deadline);
 }
 
+// What is missing may have been removed by a pass that saw the boundary stand, or move, after this
+// one looked.
+Status BranchPass::OvertakenOr(const Status& status, const Deadline& deadline) {
+  if (status.code() != Code::kDataLoss) return status;
+  LS_ASSIGN_OR_RETURN(const StoredBoundary now,
+                      ReadBoundary(stream_->store(), stream_->info(), name(), deadline));
+  if (now.boundary == stored_.boundary && now.HasStood(stream_->info()) == may_remove())
+    return status;
+  return UnavailableError(Str("another reclamation of branch ", name(), " of ",
+                              stream_->store().Describe(),
+                              " went on meanwhile and this one ends; run it again"));
+}
+
 // The branch's own data objects that hold a needed step, or a producer's state; sorted.
 Result<std::vector<BranchPass::ObjectRef>> BranchPass::Referred(const StepRanges& needed,
                                                                 const Deadline& deadline) {
@@ -97,8 +110,9 @@ Result<std::vector<BranchPass::ObjectRef>> BranchPass::Referred(const StepRanges
   const uint64_t first_page = stream_->info().branch.fork_step / steps;
   for (uint64_t page = first_page; page < state().next_step / steps; ++page) {
     if (!Meets(needed, page * steps, (page + 1) * steps)) continue;
-    LS_ASSIGN_OR_RETURN(const IndexPage* const found, index.Page(page, deadline));
-    add(found->entries);
+    const auto found = index.Page(page, deadline);
+    if (!found.ok()) return OvertakenOr(found.status(), deadline);
+    add((*found)->entries);
   }
   add(state().tail);
   for (const auto& [producer, row] : state().rows) {
@@ -175,7 +189,7 @@ Status BranchPass::RemoveSmall(const Deadline& deadline) {
 }
 
 Status BranchPass::EndWhatIsAbandoned(const Deadline& deadline) {
-  if (closed() || options_.dry_run) return OkStatus();
+  if (closed() || state().closed || options_.dry_run) return OkStatus();
   const int64_t now_ms = stored_.date_ms;
   std::set<std::pair<std::string, std::string>> quiet_runs;
   if (options_.detach_after > Duration::zero()) {
@@ -214,11 +228,12 @@ Status BranchPass::EndWhatIsAbandoned(const Deadline& deadline) {
   return OkStatus();
 }
 
-// Whether every index page from the trim point to the open one at `at` is in the store; makes those
-// that are missing.
-Result<bool> BranchPass::PagesAreThere(const State& at, const Deadline& deadline) {
+// Whether every index page with a needed step, up to the one that is open at `at`, is in the store;
+// makes those that are missing.
+Result<bool> BranchPass::PagesAreThere(const State& at, const StepRanges& needed,
+                                       const Deadline& deadline) {
   const uint64_t steps = stream_->info().spec.index_page_steps;
-  const uint64_t first = std::max(state().trim_step, stream_->info().branch.fork_step) / steps;
+  const uint64_t first = stream_->info().branch.fork_step / steps;
   const uint64_t end = at.next_step / steps;
   std::vector<bool> there(end > first ? end - first : 0);
   ListOptions options{.prefix = IndexPrefix(name())};
@@ -233,13 +248,17 @@ Result<bool> BranchPass::PagesAreThere(const State& at, const Deadline& deadline
     if (more) options.start_after = page.objects.back().key;
   }
   for (uint64_t page = first; page < end; ++page) {
-    if (there[page - first]) continue;
+    if (there[page - first] || !Meets(needed, page * steps, (page + 1) * steps)) continue;
+    // Some stores' listings lag, and the log that the page was made from may be gone.
+    const auto head = stream_->store().Head(IndexKey(name(), page), deadline);
+    if (head.ok()) continue;
+    if (head.status().code() != Code::kNotFound) return head.status();
     if (options_.dry_run) return false;
-    LS_ASSIGN_OR_RETURN(
-        const IndexPage built,
-        BuildIndexPage(ledger_.context(), state(), ledger_.follower().boundary(), page, deadline));
+    const auto built =
+        BuildIndexPage(ledger_.context(), state(), ledger_.follower().boundary(), page, deadline);
+    if (!built.ok()) return OvertakenOr(built.status(), deadline);
     LS_RETURN_IF_ERROR(PutBytes(stream_->store(), IndexKey(name(), page),
-                                EncodeIndexPage(stream_->info(), built), {.if_absent = true},
+                                EncodeIndexPage(stream_->info(), *built), {.if_absent = true},
                                 deadline)
                            .status());
   }
@@ -247,7 +266,8 @@ Result<bool> BranchPass::PagesAreThere(const State& at, const Deadline& deadline
 }
 
 // The newest snapshot that the log can be cut at: old enough, intact, its steps covered by pages.
-Result<Version> BranchPass::NewestUsableSnapshot(const Deadline& deadline) {
+Result<Version> BranchPass::NewestUsableSnapshot(const StepRanges& needed,
+                                                 const Deadline& deadline) {
   const uint64_t interval = stream_->info().spec.snapshot_interval;
   const Version oldest = stored_.boundary.snapshot;
   if (state().version < (kIntervalsKept + 1) * interval) return oldest;
@@ -258,13 +278,13 @@ Result<Version> BranchPass::NewestUsableSnapshot(const Deadline& deadline) {
     LS_RETURN_IF_ERROR(bytes.status());
     const auto at = DecodeSnapshot(stream_->info(), bytes->bytes());
     if (!at.ok() || at->version != candidate) continue;
-    LS_ASSIGN_OR_RETURN(const bool covered, PagesAreThere(*at, deadline));
+    LS_ASSIGN_OR_RETURN(const bool covered, PagesAreThere(*at, needed, deadline));
     if (covered) return candidate;
   }
   return oldest;
 }
 
-Status BranchPass::Advance(const Deadline& deadline) {
+Status BranchPass::Advance(const StepRanges& needed, const Deadline& deadline) {
   if (closed()) return OkStatus();
   if (state().closed) {
     return options_.dry_run ? OkStatus() : CloseBoundary(ledger_.context(), state(), deadline);
@@ -275,7 +295,7 @@ Status BranchPass::Advance(const Deadline& deadline) {
   Boundary next{.decided_at = state().version,
                 .first_step = state().trim_step,
                 .settled_step = stored_.boundary.first_step};
-  LS_ASSIGN_OR_RETURN(next.snapshot, NewestUsableSnapshot(deadline));
+  LS_ASSIGN_OR_RETURN(next.snapshot, NewestUsableSnapshot(needed, deadline));
   const bool more =
       next.first_step > stored_.boundary.first_step || next.snapshot > stored_.boundary.snapshot;
   if (!more && !stored_.etag.empty()) return OkStatus();
@@ -287,7 +307,7 @@ Status BranchPass::Advance(const Deadline& deadline) {
 }
 
 Status BranchPass::Forget(const std::string& branch, const Deadline& deadline) {
-  if (options_.dry_run || closed()) return OkStatus();
+  if (options_.dry_run || closed() || state().closed) return OkStatus();
   const auto plan = [&](const State& now) -> Result<Changes> {
     if (!now.branches.contains(branch)) return Changes();
     return Changes{ForgetBranchChange{branch}};

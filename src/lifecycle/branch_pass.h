@@ -44,7 +44,7 @@ class BranchPass {
   // Commits what ends sessions, checkpoints and runs that never came back.
   Status EndWhatIsAbandoned(const Deadline& deadline);
   // Moves the boundary, if it has done its work and there is more to give up.
-  Status Advance(const Deadline& deadline);
+  Status Advance(const StepRanges& needed, const Deadline& deadline);
   // Takes a branch whose objects are gone off the list.
   Status Forget(const std::string& branch, const Deadline& deadline);
   // Writes the description of a branch whose maker died before it did.
@@ -57,13 +57,14 @@ class BranchPass {
     auto operator<=>(const ObjectRef&) const = default;
   };
   bool may_remove() const { return stored_.HasStood(stream_->info()); }
+  Status OvertakenOr(const Status& status, const Deadline& deadline);
   Status RemoveAll(const Deadline& deadline);
   Result<std::vector<ObjectRef>> Referred(const StepRanges& needed, const Deadline& deadline);
   Status RemoveData(const StepRanges& needed, const Deadline& deadline);
   Status RemoveManifest(const StepRanges& needed, const Deadline& deadline);
   Status RemoveSmall(const Deadline& deadline);
-  Result<Version> NewestUsableSnapshot(const Deadline& deadline);
-  Result<bool> PagesAreThere(const State& at, const Deadline& deadline);
+  Result<Version> NewestUsableSnapshot(const StepRanges& needed, const Deadline& deadline);
+  Result<bool> PagesAreThere(const State& at, const StepRanges& needed, const Deadline& deadline);
 
   const std::shared_ptr<Stream> stream_;
   const ReclaimOptions& options_;

@@ -2,11 +2,13 @@
 // of its parent's data is known only then.
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "base/text.h"
 #include "lakestream/lifecycle.h"
 #include "lifecycle/branch_pass.h"
 #include "lifecycle/store_clock.h"
+#include "manifest/keys.h"
 
 namespace lakestream {
 namespace {
@@ -19,6 +21,7 @@ class Reclaimer {
     LS_ASSIGN_OR_RETURN(auto root, Stream::Open(stream_.shared_store(), stream_.shared_runtime(),
                                                 deadline, stream_.info().branch.name));
     LS_RETURN_IF_ERROR(Visit(std::move(root), deadline).status());
+    LS_RETURN_IF_ERROR(SweepTombstones(deadline));
     LS_RETURN_IF_ERROR(EndUploads(deadline));
     return std::move(report_);
   }
@@ -39,9 +42,34 @@ class Reclaimer {
     return OkStatus();
   }
 
+  // A client that slept through the deletion of its branch, and the end of it, may still have put
+  // something there. Costs seven listings for each branch that ever was deleted.
+  Status SweepTombstones(const Deadline& deadline) {
+    if (stream_.info().branch.name != kMainBranch) return OkStatus();
+    const std::string prefix = BranchKey("");
+    ListOptions options{.prefix = prefix};
+    for (bool more = true; more;) {
+      LS_ASSIGN_OR_RETURN(const ListPage page, stream_.store().List(options, deadline));
+      for (const ObjectInfo& object : page.objects) {
+        const std::string name = object.key.substr(prefix.size());
+        if (visited_.contains(name)) continue;
+        auto branch =
+            Stream::Open(stream_.shared_store(), stream_.shared_runtime(), deadline, name);
+        if (!branch.ok()) return branch.status().WithContext("sweeping a deleted branch");
+        BranchPass pass(*std::move(branch), options_, report_);
+        LS_RETURN_IF_ERROR(pass.Start(deadline));
+        if (pass.closed()) LS_RETURN_IF_ERROR(pass.Remove({}, deadline));
+      }
+      more = page.more && !page.objects.empty();
+      if (more) options.start_after = page.objects.back().key;
+    }
+    return OkStatus();
+  }
+
   // Returns the steps that this branch, or one that descends from it, needs: its own and, below its
   // fork, its ancestors'. None: it is gone.
   Result<StepRanges> Visit(std::shared_ptr<Stream> stream, const Deadline& deadline) {
+    visited_.insert(stream->info().branch.name);
     BranchPass pass(std::move(stream), options_, report_);
     LS_RETURN_IF_ERROR(pass.Start(deadline));
     StepRanges needed = {{.first = pass.first_needed()}};
@@ -62,7 +90,7 @@ class Reclaimer {
     LS_RETURN_IF_ERROR(pass.Remove(needed, deadline));
     LS_RETURN_IF_ERROR(pass.EndWhatIsAbandoned(deadline));
     for (const std::string& name : gone) LS_RETURN_IF_ERROR(pass.Forget(name, deadline));
-    LS_RETURN_IF_ERROR(pass.Advance(deadline));
+    LS_RETURN_IF_ERROR(pass.Advance(needed, deadline));
     return needed;
   }
 
@@ -80,6 +108,7 @@ class Reclaimer {
   Stream& stream_;
   const ReclaimOptions& options_;
   ReclaimReport report_;
+  std::set<std::string> visited_;
 };
 
 }  // namespace

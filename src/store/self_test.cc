@@ -13,6 +13,7 @@ namespace {
 constexpr size_t kWriters = 4;
 constexpr size_t kRounds = 6;
 constexpr uint32_t kConflictsMax = 3;  // in a row
+constexpr uint32_t kThrottlesMax = 15;
 
 Status Unsafe(const ObjectStore& store, std::string_view what) {
   return FailedPreconditionError(
@@ -82,14 +83,18 @@ class Probe {
   static std::string ContentOf(size_t writer) { return Str("writer ", writer); }
 
   // A 409 means "undecided, try again" on some stores and "lost" on others: tried again, and lost
-  // if it stays.
+  // if it stays. A 429 means that this name was written a moment ago (some stores allow one write a
+  // second): it passes.
   Result<PutResult> Put(const std::string& key, size_t writer) {
-    Backoff backoff(std::chrono::milliseconds(10), std::chrono::milliseconds(200));
+    Backoff backoff(std::chrono::milliseconds(10), std::chrono::seconds(1));
     while (true) {
       Result<PutResult> put = PutBytes(store_, key, AsBytes(ContentOf(writer)),
                                        {.if_absent = true, .if_match = ""}, deadline_);
-      if (put.status().reason() != Reason::kConflict) return put;
-      if (backoff.attempts() >= kConflictsMax) return PutResult{.stored = false, .etag = ""};
+      const Reason reason = put.status().reason();
+      if (reason != Reason::kConflict && reason != Reason::kThrottled) return put;
+      if (reason == Reason::kConflict && backoff.attempts() >= kConflictsMax)
+        return PutResult{.stored = false, .etag = ""};
+      if (backoff.attempts() >= kThrottlesMax) return put;
       LS_RETURN_IF_ERROR(SleepFor(runtime_, backoff.NextDelay(runtime_), deadline_));
     }
   }
