@@ -52,6 +52,11 @@ class Round:
         self.place = PLACES[store](self.folder, self.random, seed % 2 == 0)
         self.crew = Crew(arguments.worker, self.place.uri, self.place.environment, self.folder / "said")
         self.grace_ms = self.random.randint(*GRACE_MS[store])
+        # What differs from round to round: some faults are found only where others leave room.
+        self.kills_a_second = self.random.choice((2, 4, 6))
+        self.operators = self.random.choice((1, 1, 2))
+        self.finish_at = self.seconds - 3 * (self.random.random() < 0.5)  # kills while producers finish
+        self.large_every = {"a": 40} if store == "s3" and self.long else {}
         self.finish = self.folder / "finish"
         self.lives, self.skips, self.problems = [], [], []
         self.checkpoints = []  # (name, step), as acknowledged
@@ -75,8 +80,10 @@ class Round:
             self.add_producer(name, "main")
         for number in range(2):
             self.crew.start(self.crew.add("reclaim", f"reclaim-{number}", **self.rules()))
-        self.operator = self.crew.add("operate", "operate")
-        self.crew.start(self.operator)
+        for number in range(self.operators):
+            self.crew.start(self.crew.add("operate", f"operate-{number}"))
+        for number in range(2):
+            self.crew.start(self.crew.add("observe", f"observe-{number}"))
         self.jobs = [Job(name, ranks) for name, ranks in JOBS.items()]
         for job in self.jobs:
             self.begin_run(job, 0)
@@ -87,6 +94,8 @@ class Round:
 
     def add_producer(self, name, branch):
         words = {"name": name, "branch": branch, "finish": self.finish, "pace_ms": 120, "commit_ms": 25}
+        if name in self.large_every and branch == "main":
+            words["large_every"] = self.large_every[name]
         if name == "b":
             words["ahead"] = 400
         if name == "c":
@@ -146,13 +155,15 @@ class Round:
             self.place.strike()
             if now >= due["kill"]:
                 self.kill_one()
-                due["kill"] = now + self.random.expovariate(5)
+                due["kill"] = now + self.random.expovariate(self.kills_a_second)
             if now >= due["stop"]:
                 self.stop_one()
                 due["stop"] = now + self.random.uniform(0.5, 2.5)
             if now >= due["rewind"]:
                 self.rewind()
                 due["rewind"] = now + self.random.uniform(5, 12)
+            if now >= self.finish_at:
+                self.finish.touch()
             time.sleep(0.01)
 
     def tend(self):
@@ -230,9 +241,11 @@ class Round:
         self.seconds = time.monotonic() - self.began
         self.crew.continue_due(all_of_them=True)
         self.place.heal(15)
-        self.operator.retired = True
-        self.crew.kill(self.operator)
         self.finish.touch()
+        for member in self.crew.members:
+            if member.role in ("operate", "observe"):
+                member.retired = True
+                self.crew.kill(member)
         until = time.monotonic() + END_S
         while time.monotonic() < until:
             self.tend()
@@ -258,7 +271,7 @@ class Round:
         if self.watcher.wait(120) != 0:
             self.problem("the watcher failed")
         unfinished = copy_final(self.place, self.folder / "final")
-        facts = {"seed": self.seed, "lives": self.lives, "skips": self.skips, "unfinished": unfinished}
+        facts = {"seed": self.seed, "lives": self.lives, "skips": self.skips, "unfinished": unfinished, "large_every": self.large_every}
         (self.folder / "run.json").write_text(json.dumps(facts))
         judge = Judge(self.folder)
         found = [f"{kind}: {what}" for kind, what in judge.judge()] + [f"stuck: {p}" for p in self.problems]
