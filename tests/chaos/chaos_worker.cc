@@ -7,8 +7,8 @@
 //   operate   checkpoints, trims, branches, at random, for ever
 //   observe   reads any branch from its first step on, attached to nothing, for ever
 //   reclaim   passes of reclamation, for ever
-//   settle    ends runs, pending checkpoints and all branches but one, trims, reclaims until
-//             nothing is left to do
+//   settle    keep=  ends runs, pending checkpoints and all branches but one, trims to the last
+//             `keep` checkpoints (0: to the end), reclaims until nothing is left to do
 //
 // Says what it knows as lines of JSON on stderr, written at once: a kill loses nothing that was
 // said. The exit code tells the driver what to do next, see Fail().
@@ -203,7 +203,8 @@ class Worker {
     Say(STDERR_FILENO, Str("{\"session\": ", producer.session(), ", \"recovered\": ", items, "}"));
     const std::string finish = words_.Text("finish");
     const uint64_t large_every = words_.Number("large_every");
-    while (finish.empty() || access(finish.c_str(), F_OK) != 0) {
+    // The last state is one that lies in a data object, and so keeps that.
+    while (access(finish.c_str(), F_OK) != 0 || items % 5 != 3) {
       for (uint64_t burst = 1 + Below(8); burst > 0; --burst, ++items) {
         const bool large = large_every > 0 && items % large_every == large_every - 1;
         Tgb tgb = MakeTgb(stream_->info().spec.mesh, options.name, items, large);
@@ -215,6 +216,7 @@ class Worker {
         if (!flushed.ok()) return Fail("flush", flushed);
         SayDone(options.name, items);
       }
+      if (Below(1000) < 3) return 7;  // the driver lets it sleep for a while
       Sleep(Below(2 * words_.Number("pace_ms", 20)));
     }
     const Status finished = producer.Finish(Soon());
@@ -291,7 +293,7 @@ class Worker {
       if (what < 40) {
         Checkpoint();
       } else if (what < 65) {
-        TrimByRules();
+        TrimNow();
       } else if (what < 80) {
         ReadACheckpoint();
       } else if (what < 88) {
@@ -329,10 +331,17 @@ class Worker {
     }
   }
 
-  void TrimByRules() {
+  // By rules, or just so, near the end: then it must be refused as long as anybody needs the steps.
+  void TrimNow() {
     TrimOptions options;
     options.rules.keep_last = static_cast<uint32_t>(1 + Below(4));
+    if (Chance(60)) {
+      auto end = EndOfStream();
+      if (!end.ok()) return SayError("status", end.status());
+      options.to = *end - std::min(*end, Below(80));
+    }
     const auto report = Trim(*stream_, options, Soon());
+    if (report.status().reason() == Reason::kHeldBack) return;
     if (!report.ok()) return SayError("trim", report.status());
     Say(STDERR_FILENO, Str("{\"trimmed\": ", report->to, "}"));
   }
@@ -379,7 +388,7 @@ class Worker {
       if (!branch.deleted) alive.push_back(branch.info.name);
     }
     const std::string any = alive.empty() ? "" : alive[Below(alive.size())];
-    if (alive.size() > 2 || (!alive.empty() && Chance(30))) {
+    if (alive.size() > 2 || (!alive.empty() && Chance(15))) {
       const Status deleted = DeleteBranch(*stream_, any, Soon());
       if (!deleted.ok()) SayError("delete branch", deleted);
     } else if (alive.empty() || Chance(50)) {
@@ -487,7 +496,16 @@ class Worker {
       // What the kept one descends from stays.
       if (!deleted.ok() && deleted.reason() != Reason::kHeldBack) return deleted;
     }
-    return Trim(*stream_, {.rules = {.keep_last = 2}}, Soon()).status();
+    const auto keep = static_cast<uint32_t>(words_.Number("keep"));
+    LS_RETURN_IF_ERROR(Trim(*stream_, {.rules = {.keep_last = keep}}, Soon()).status());
+    if (keep > 0) return OkStatus();
+    LS_ASSIGN_OR_RETURN(const auto checkpoints, ListCheckpoints(*stream_, Soon()));
+    for (const CheckpointInfo& checkpoint : checkpoints) {
+      LS_RETURN_IF_ERROR(PinCheckpoint(*stream_, checkpoint.name, false, Soon()));
+      LS_RETURN_IF_ERROR(DeleteCheckpoint(*stream_, checkpoint.name, Soon()));
+    }
+    LS_ASSIGN_OR_RETURN(const Step end, EndOfStream());
+    return Trim(*stream_, {.to = end}, Soon()).status();
   }
 
   int Settle() {

@@ -56,6 +56,7 @@ class Round:
         self.kills_a_second = self.random.choice((2, 4, 6))
         self.operators = self.random.choice((1, 1, 2))
         self.finish_at = self.seconds - 3 * (self.random.random() < 0.5)  # kills while producers finish
+        self.keep = self.random.choice((0, 2))  # checkpoints in the end
         self.large_every = {"a": 40} if store == "s3" and self.long else {}
         self.finish = self.folder / "finish"
         self.lives, self.skips, self.problems = [], [], []
@@ -93,7 +94,7 @@ class Round:
         return {"fence_ms": 3000, "abandon_ms": 5000, "detach_ms": detach_ms}
 
     def add_producer(self, name, branch):
-        words = {"name": name, "branch": branch, "finish": self.finish, "pace_ms": 120, "commit_ms": 25}
+        words = {"name": name, "branch": branch, "finish": self.finish, "pace_ms": 120, "commit_ms": self.random.choice((10, 25, 400))}
         if name in self.large_every and branch == "main":
             words["large_every"] = self.large_every[name]
         if name == "b":
@@ -180,6 +181,8 @@ class Round:
                 continue
             if member.start_at == 0.0:
                 member.start_at = time.monotonic() + self.random.uniform(0.0, 0.4)
+                if member.process.returncode == 7 and not self.finish.exists():
+                    member.start_at += 3 * self.grace_ms / 1000  # all that it left behind is old by then
             elif time.monotonic() >= member.start_at:
                 member.start_at = 0.0
                 self.bring_back(member)
@@ -214,7 +217,9 @@ class Round:
         if not running:
             return
         member = self.random.choice(running)
-        seconds = self.random.choice([0.2, 1.0, 0.6 * self.grace_ms / 1000, 1.5 * self.grace_ms / 1000])
+        seconds = self.random.choice((0.2, 1.0, 0.6 * self.grace_ms / 1000, 1.5 * self.grace_ms / 1000))
+        if self.random.random() < 0.2:
+            seconds = 3.5 * self.grace_ms / 1000  # the log that it knows may be reclaimed meanwhile
         if self.long and self.random.random() < 0.05:
             seconds = 33  # longer than any time-out inside
         self.crew.stop_for(member, seconds)
@@ -262,7 +267,7 @@ class Round:
         self.kills = self.crew.kills
         self.crew.end_all()
         quiet_ms = max(self.grace_ms, self.rules()["abandon_ms"]) + 1000
-        code = self.crew.run("settle", "settle", 120, **self.rules(), quiet_ms=quiet_ms, timeout_ms=60000)
+        code = self.crew.run("settle", "settle", 120, **self.rules(), quiet_ms=quiet_ms, timeout_ms=60000, keep=self.keep)
         if code != 0:
             self.problem(f"settling ended with code {code}")
 
