@@ -1,4 +1,6 @@
 // lakestream-sim: plays simulated runs by seed.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -15,6 +17,7 @@ struct Arguments {
   double minutes = 0;
   bool verbose = false;
   bool large = false;
+  bool mutations = false;
   uint64_t failures_max = 3;
 };
 
@@ -82,7 +85,14 @@ int Main(int argc, char** argv) {
   app.add_option("--failures", arguments.failures_max, "stop after so many failed seeds");
   app.add_flag("--verbose", arguments.verbose, "print the history of the (first failed) seed");
   app.add_flag("--large", arguments.large, "dozens of actors a run instead of a few");
+  app.add_flag("--mutations", arguments.mutations,
+               "see that each deliberate bug in sim/mutations is caught (an hour or so)");
   CLI11_PARSE(app, argc, argv);
+  if (arguments.mutations) {
+    execl(LS_SIM_MUTATIONS, LS_SIM_MUTATIONS, static_cast<char*>(nullptr));
+    std::perror(LS_SIM_MUTATIONS);
+    return 1;
+  }
   const RunSize size = arguments.large ? RunSize::kLarge : RunSize::kSmall;
   if (!arguments.seed.empty()) {
     return PlayOne(std::strtoull(arguments.seed.c_str(), nullptr, 10), size, arguments.verbose);

@@ -4,7 +4,7 @@
   check.py --stream FOLDER --data FOLDER --bin FOLDER --logs FOLDER --out FILE
            --seed S --items video=N,image=N,text=N
 
-Reads the stream with stream_reader.py (no Lakestream), works out what it must hold from the source
+Reads the stream with tools/reader (no Lakestream), works out what it must hold from the source
 files with expected.py and demo_expected (no Lakestream either), and compares both with what each
 rank wrote down. Writes its findings as JSON; exits with 1 if anything is wrong.
 
@@ -28,7 +28,10 @@ from pathlib import Path
 import xxhash
 
 import expected
-from stream_reader import StreamReader, read_tensors, values
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tools" / "reader"))
+from formats import read_tensors, values
+from stream_reader import StreamReader
 
 FIELDS = {"video": "frames", "image": "pixels", "text": "tokens"}
 UNIT_BYTES = {"video": 160 * 90 * 3, "image": 224 * 3, "text": 4}
@@ -253,7 +256,7 @@ class Checker:
             commits=self.reader.versions,
             commits_by_session={str(s): n for s, n in self.reader.commits_by_session.items()},
             data_bytes_checked=self.reader.bytes_checked,
-            slice_bytes=sum(sum(entry["sizes"]) for _, _, entry in self.reader.entries),
+            slice_bytes=self.reader.log.slice_bytes,
             orphans=self.reader.orphans(),
             pictures_decoded_twice=self.sampled,
             findings=self.findings.examples,

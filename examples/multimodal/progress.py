@@ -49,6 +49,7 @@ def for_people(report, out):
     )
     rank_steps = sorted({rank["steps"] for rank in report["by_rank"].values()})
     seconds = report["seconds"]
+    rewind = report["rewind"]
     lines = [
         "",
         f"Lakestream main job: {'everything holds' if report['holds'] else 'SOMETHING IS WRONG'}",
@@ -56,6 +57,8 @@ def for_people(report, out):
         f"  producers     {producers}",
         f"  ranks         {report['ranks']}, each saw {', '.join(map(str, rank_steps))} steps",
         f"  killed        {kills}",
+        f"  rewind        to checkpoint {rewind['checkpoint']} at step {rewind['step']}: {rewind['steps_read_again']} steps "
+        f"read again by all ranks, {'identical' if rewind['identical'] else 'NOT IDENTICAL'}",
         f"  items         {report['items_total']}: {report['items_missing']} missing, "
         f"{report['items_duplicated']} twice, {report['items_unexpected']} unexpected",
         f"  order         {report['torn_steps']} torn steps, {report['order_mismatches']} mismatches",

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The main job: three producers, eight ranks, two kills, one check.
+"""The main job: three producers, eight ranks, two kills, a checkpoint and a rewind to it, one check.
 
   run_demo.py --bin build/bin --data build/demo-data --out build/demo [--store local|s3]
               [--size full|small] [--seed N] [--pace SECONDS]
 
 Creates a stream, starts the producers and ranks as processes, kills one of each with SIGKILL at
-seeded points between 20% and 80% of the run, restarts them, waits for the sealed stream's end, runs
-check.py and writes <out>/report.json. Exits with 1 if anything does not hold.
+seeded points between 20% and 80% of the run, restarts them, makes a checkpoint on the way, waits for
+the sealed stream's end, lets all ranks return to the checkpoint and read on from there, runs check.py
+and writes <out>/report.json. Exits with 1 if anything does not hold.
 """
 
 import argparse
@@ -20,11 +21,13 @@ import time
 from pathlib import Path
 
 import progress
-import s3_mirror
 from workers import Crew, Worker
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.append(str(ROOT / "tools" / "reader"))
+import s3  # the reader's, which does without Lakestream
+
 KINDS = ("video", "image", "text")
 DP, CP = 4, 2
 ITEMS = {
@@ -34,6 +37,8 @@ ITEMS = {
 PACE_S = {"full": 25.0, "small": 4.0}
 TIME_LIMIT_S = {"full": 170, "small": 60}
 RESTART_DELAY_S = 0.3
+CHECKPOINT = "mid-run"
+CHECKPOINT_AT = 0.4  # of the run, when the slowest rank is there
 
 
 class DemoError(Exception):
@@ -91,8 +96,8 @@ class S3Store:
 
     def folder_for_check(self):
         s = self.settings
-        s3 = s3_mirror.S3(s["RGW_ENDPOINT"], s["RGW_BUCKET"], s["RGW_ACCESS"], s["RGW_SECRET"])
-        s3_mirror.mirror(s3, self.prefix, self.folder)
+        bucket = s3.S3(s["RGW_ENDPOINT"], s["RGW_BUCKET"], s["RGW_ACCESS"], s["RGW_SECRET"])
+        s3.mirror(bucket, self.prefix, self.folder)
         return self.folder
 
     def stop(self):
@@ -124,6 +129,8 @@ class Demo:
         self.show = progress.Progress(sys.stderr)
         self.plan = {}
         self.kills = []
+        self.checkpoint_step = None
+        self.rewind = {}
 
     # Preparation --------------------------------------------------------------------------------
 
@@ -179,11 +186,20 @@ class Demo:
             str(self.arguments.seed), "--pace-ms", str(pace_ms),
         ]  # fmt: skip
 
-    def consumer_command(self, dp, cp):
+    def consumer_command(self, dp, cp, start_step=0, log="rank"):
         return [
             str(self.bin / "demo_consumer"), "--uri", self.store.uri, "--dp", str(dp), "--cp", str(cp),
-            "--start-step", "0", "--out", str(self.logs / f"rank-dp{dp}-cp{cp}.log"), "--save-steps", "8",
+            "--start-step", str(start_step), "--out", str(self.logs / f"{log}-dp{dp}-cp{cp}.log"),
+            "--save-steps", "8",
         ]  # fmt: skip
+
+    def lakestream(self, *words):
+        """What the command line tool prints as JSON."""
+        command = [str(self.bin / "lakestream"), *words[:2], self.store.uri, *words[2:], "--json"]
+        answer = subprocess.run(command, env=self.crew.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if answer.returncode != 0:
+            raise DemoError(f"lakestream {' '.join(words)}: {answer.stderr.strip()}")
+        return json.loads(answer.stdout)
 
     # The run ------------------------------------------------------------------------------------
 
@@ -199,6 +215,7 @@ class Demo:
             self.crew.listen(0.1)
             for kill in self.kills:
                 self._carry_out(kill)
+            self._take_checkpoint()
             self._check_health()
             self.show.update(self._status_line())
         self.seconds = time.monotonic() - self.started
@@ -220,6 +237,54 @@ class Demo:
             kill.restart_at = None
             self.crew.start(kill.victim)
             self.show.say(f"{kill.victim} started again")
+
+    def _take_checkpoint(self):
+        slowest = min(rank.status.get("step", 0) for rank in self.ranks)
+        if self.checkpoint_step is not None or slowest < CHECKPOINT_AT * self.total_steps:
+            return
+        self.lakestream("checkpoint", "create", CHECKPOINT, "--step", str(slowest), "--note", "the main job, mid-run")
+        self.checkpoint_step = slowest
+        self.show.say(f"checkpoint {CHECKPOINT} at step {slowest}")
+
+    # The rewind ---------------------------------------------------------------------------------
+
+    def read_again(self):
+        """All ranks return to the checkpoint, by its name, and read on to the end."""
+        found = [c for c in self.lakestream("checkpoint", "list") if c["name"] == CHECKPOINT]
+        if not found:
+            raise DemoError(f"there is no checkpoint {CHECKPOINT} to return to")
+        step = found[0]["step"]
+        self.show.say(f"rewind: all ranks return to checkpoint {CHECKPOINT} at step {step}")
+        again = [
+            Worker("rewind", f"dp{dp}-cp{cp}", self.consumer_command(dp, cp, step, "rewind"))
+            for dp in range(DP)
+            for cp in range(CP)
+        ]
+        started = time.monotonic()
+        for worker in again:
+            self.crew.start(worker)
+        while not all(worker.finished for worker in again):
+            self.crew.listen(0.1)
+            for worker in again:
+                if worker.failed or time.monotonic() - started > TIME_LIMIT_S[self.arguments.size]:
+                    raise DemoError(f"{worker} did not read to the end (code {worker.code}):\n{worker.last_words()}")
+        different = 0
+        for worker in again:
+            first, second = (self._steps_of(f"{log}-{worker.name}.log", step) for log in ("rank", "rewind"))
+            different += sum(1 for s in first.keys() | second.keys() if first.get(s) != second.get(s))
+        self.rewind = {
+            "checkpoint": CHECKPOINT,
+            "step": step,
+            "steps_read_again": self.total_steps - step,
+            "slices_different": different,
+            "identical": different == 0 and step == self.checkpoint_step and step < self.total_steps,
+            "seconds": round(time.monotonic() - started, 1),
+        }
+
+    def _steps_of(self, log, first_step):
+        """What a rank wrote down for each step: identity, sizes and hashes of what it read."""
+        lines = (json.loads(line) for line in (self.logs / log).read_text().splitlines())
+        return {line["step"]: line for line in lines if line["step"] >= first_step}
 
     def _choose_victim(self, kill):
         if kill.role == "consumer":
@@ -297,7 +362,7 @@ class Demo:
         count = {role: sum(1 for k in kills if k["role"] == role and k["step"]) for role in ("producer", "consumer")}
         in_time = all(k["step"] and 0.2 <= k["fraction_of_run"] <= 0.8 for k in kills)
         return {
-            "holds": check["holds"] and in_time,
+            "holds": check["holds"] and in_time and self.rewind["identical"],
             "steps": check["steps"],
             "ranks": len(self.ranks),
             **{name: check[name] for name in (
@@ -307,6 +372,7 @@ class Demo:
             "producer_kills": count["producer"],
             "consumer_kills": count["consumer"],
             "kills": kills,
+            "rewind": self.rewind,
             "bytes_written": check["data_bytes_checked"],
             "bytes_read": bytes_read,
             "read_amplification": round(bytes_read / slice_bytes, 4) if slice_bytes else None,
@@ -362,6 +428,7 @@ def main():
         demo.prepare()
         demo.show.say(progress.headline(demo))
         demo.run()
+        demo.read_again()
         report = demo.report(demo.check())
     except (DemoError, OSError) as problem:
         print(f"run_demo.py: {problem}", file=sys.stderr)

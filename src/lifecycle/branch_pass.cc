@@ -218,13 +218,23 @@ Status BranchPass::EndWhatIsAbandoned(const Deadline& deadline) {
     }
     return changes;
   };
+  bool ends = options_.dry_run;
   if (options_.dry_run) {
     LS_RETURN_IF_ERROR(plan(state()).status());
   } else {
-    LS_RETURN_IF_ERROR(ledger_.Commit(plan, deadline).status());
+    LS_ASSIGN_OR_RETURN(ends, Commit(plan, deadline));
   }
-  report_.ended.insert(report_.ended.end(), ended.begin(), ended.end());
+  if (ends) report_.ended.insert(report_.ended.end(), ended.begin(), ended.end());
   return OkStatus();
+}
+
+// Whether there was something to commit. A branch that was closed, just now or by somebody who died
+// before the boundary said so too, needs no more commits: Advance() closes the boundary.
+Result<bool> BranchPass::Commit(const Committer::Planner& plan, const Deadline& deadline) {
+  const auto outcome = ledger_.Commit(plan, deadline);
+  if (outcome.status().reason() == Reason::kBranchClosed) return false;
+  LS_RETURN_IF_ERROR(outcome.status());
+  return *outcome == CommitOutcome::kCommitted;
 }
 
 // Whether every index page with a needed step, up to the one that is open at `at`, is in the store;
@@ -328,8 +338,8 @@ Status BranchPass::Forget(const std::string& branch, const Deadline& deadline) {
     if (!now.branches.contains(branch)) return Changes();
     return Changes{ForgetBranchChange{branch}};
   };
-  LS_ASSIGN_OR_RETURN(const CommitOutcome outcome, ledger_.Commit(plan, deadline));
-  if (outcome == CommitOutcome::kCommitted) report_.ended.push_back(Str("branch ", branch));
+  LS_ASSIGN_OR_RETURN(const bool committed, Commit(plan, deadline));
+  if (committed) report_.ended.push_back(Str("branch ", branch));
   return OkStatus();
 }
 

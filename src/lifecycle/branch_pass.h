@@ -59,6 +59,7 @@ class BranchPass {
   Status RemoveData(const StepRanges& needed, const Deadline& deadline);
   Status RemoveManifest(const StepRanges& needed, const Deadline& deadline);
   Status RemoveSmall(const Deadline& deadline);
+  Result<bool> Commit(const Committer::Planner& plan, const Deadline& deadline);
   Result<Version> NewestUsableSnapshot(const StepRanges& needed, const Deadline& deadline);
   Result<bool> PagesAreThere(const State& at, const StepRanges& needed, const Deadline& deadline);
 

@@ -180,6 +180,22 @@ TEST_F(ReclaimTest, ABranchKeepsWhatItSharesUntilItIsDeleted) {
   EXPECT_EQ(tiny_.ItemsInOrder(), (std::vector<int>{18, 19}));
 }
 
+// Found by tests/chaos: such a branch made every later pass fail, for all branches.
+TEST_F(ReclaimTest, ADeletionThatDiedBehindItsCommitIsCompletedByAPass) {
+  Write(0, 4);
+  ASSERT_TRUE(CreateBranch(*tiny_.stream, "exp", 4, tiny_.Soon()).ok());
+  auto exp = *Stream::Open(tiny_.faults, clock_, tiny_.Soon(), "exp");
+  Write(4, 6, exp);
+  tiny_.faults->FailPuts("boundary/exp", PermissionDeniedError("as good as dead"), 1);
+  ASSERT_FALSE(DeleteBranch(*tiny_.stream, "exp", tiny_.Soon()).ok());
+  for (int pass = 0; pass < 3; ++pass) {
+    Pass();
+    clock_->Advance(kGrace + std::chrono::seconds(1));
+  }
+  EXPECT_TRUE(Keys("data/exp/").empty());
+  EXPECT_TRUE(Keys("log/exp/").empty());
+}
+
 TEST_F(ReclaimTest, ACrashAtAnyRequestOfAPassLosesNothingAndTheNextOneGoesOn) {
   bool survived = false;
   for (int requests = 0; !survived; ++requests) {

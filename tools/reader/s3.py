@@ -1,7 +1,6 @@
-"""Copies all objects below a prefix of an S3 bucket into a folder, with signed plain HTTP requests.
+"""Reads an S3 bucket with signed plain HTTP requests: what checks a run must not use Lakestream.
 
-For the check of a run on S3: it must not read the stream through Lakestream. Signature version 4 for
-GET requests without a body, by Python's standard library alone.
+Signature version 4 for GET requests without a body, by Python's standard library alone.
 """
 
 import datetime
@@ -41,6 +40,8 @@ class S3:
         self.connection.request("GET", path + ("?" + text if text else ""), headers=headers)
         response = self.connection.getresponse()
         body = response.read()
+        if response.status == 404 and key:
+            raise FileNotFoundError(f"GET {path}: 404")
         if response.status != 200:
             raise OSError(f"GET {path}: {response.status} {body[:200]!r}")
         return body
@@ -53,7 +54,7 @@ class S3:
                 query["continuation-token"] = token
             page = self.get("", query).decode()
             for key in re.findall(r"<Key>(.*?)</Key>", page):
-                yield key  # the demo's keys need no unescaping
+                yield key  # a stream's keys need no unescaping
             token = re.search(r"<NextContinuationToken>(.*?)</NextContinuationToken>", page)
             if not token:
                 return
