@@ -1,157 +1,186 @@
+// The whole of a stream: the log of each branch first, since only then it is known which steps
+// anybody needs; then those steps, what leads to them, and all that lies around.
 #include "admin/verify.h"
 
 #include <algorithm>
-#include <memory>
-#include <set>
 
 #include "base/text.h"
-#include "ledger/step_index.h"
+#include "ledger/boundary_guard.h"
 #include "stream/ledger_context.h"
 
 namespace lakestream {
 namespace {
 
-// Above so many, orphans are only counted: a stream that was never reclaimed may have millions.
-constexpr uint64_t kOrphansNamed = 100;
-
-// One branch, then those that descend from it.
-class BranchCheck {
+class Verifier {
  public:
-  BranchCheck(std::shared_ptr<Stream> stream, const VerifyOptions& options, VerifyReport& report,
-              const Deadline& deadline)
-      : stream_(std::move(stream)),
-        context_(ContextOf(*stream_)),
+  Verifier(const Stream& stream, const VerifyOptions& options, const Deadline& deadline)
+      : stream_(stream),
         options_(options),
-        report_(report),
-        findings_(stream_->store(), report),
-        deadline_(deadline) {}
+        deadline_(deadline),
+        findings_(stream.store(), report_) {}
 
-  Status Run() {
-    BoundaryGuard guard(context_);
-    if (Status looked = guard.Look(deadline_); !looked.ok()) {
-      // A deleted branch has nothing to verify.
-      return looked.reason() == Reason::kBranchClosed ? OkStatus() : looked;
+  Result<VerifyReport> Run() {
+    for (size_t i = stream_.ancestors().size(); i > 0; --i) {
+      LS_RETURN_IF_ERROR(Add(stream_.ancestors()[i - 1], true).status());
     }
-    // For the trim point and the progress: a damaged manifest is what the walk below is for.
-    Follower follower(context_);
-    Status started = follower.Start(deadline_);
-    if (!started.ok() && started.code() != Code::kDataLoss) return started;
-    const Step trim_step = started.ok() ? follower.state().trim_step : guard.boundary().first_step;
-    total_ += follower.state().data_objects;
-    const size_t errors_before = report_.errors.size();
-
-    State state;
-    LS_RETURN_IF_ERROR(VerifyManifest(
-        context_, {guard.boundary(), trim_step}, findings_, report_,
-        [&](const ExpectedObject& expected) { Check(expected, trim_step); }, state, deadline_));
-    LS_RETURN_IF_ERROR(data_status_);
-    if (started.ok()) LS_RETURN_IF_ERROR(CheckShared(follower, trim_step));
-    LS_RETURN_IF_ERROR(FindOrphans(state));
-    if (report_.errors.size() > errors_before) {
-      const Boundary before = guard.boundary();
-      LS_RETURN_IF_ERROR(guard.Look(deadline_));
-      if (guard.boundary() != before) {
-        return UnavailableError(Str(context_.store.Describe(),
-                                    ": reclamation moved on while branch ", context_.branch(),
-                                    " was verified; run it again"));
-      }
-    }
-    return CheckChildren(state);
+    LS_ASSIGN_OR_RETURN(BranchCheck* const root, Add(stream_.info().branch, false));
+    if (root->closed) return BranchClosedError(ContextOf(stream_));
+    LS_RETURN_IF_ERROR(AddChildren(*root));
+    for (BranchCheck& branch : branches_) AddNeeds(branch);
+    LS_RETURN_IF_ERROR(CheckSteps());
+    for (const BranchCheck& branch : branches_) CheckReferences(branch);
+    const bool all = stream_.info().branch.is_main();
+    LS_RETURN_IF_ERROR(VerifyLeftovers(stream_, branches_, all, findings_, deadline_));
+    return std::move(report_);
   }
 
  private:
-  void Check(const ExpectedObject& expected, Step trim_step) {
-    if (expected.branch == context_.branch())
-      referred_.insert({expected.entry.session, expected.entry.object});
-    if (expected.end_step() <= trim_step || !data_status_.ok()) return;
-    data_status_ =
-        VerifyObject(context_, expected, options_.read_data, findings_, report_, deadline_);
-    if (options_.progress) options_.progress(report_.objects, std::max(total_, report_.objects));
+  BranchCheck* Find(const std::string& name) {
+    const auto found = std::find_if(branches_.begin(), branches_.end(),
+                                    [&](const BranchCheck& b) { return b.name() == name; });
+    return found == branches_.end() ? nullptr : &*found;
   }
 
-  // What this branch still reads of its ancestors, which may have trimmed it for themselves.
-  Status CheckShared(const Follower& follower, Step trim_step) {
-    StepIndex index(follower);
-    for (Step step = trim_step; step < context_.info.branch.fork_step;) {
-      const auto place = index.Locate(step, deadline_);
-      if (place.status().code() == Code::kDataLoss) {
-        findings_.Error("dangling_step", BranchKey(context_.branch()), step,
-                        Str("shares a step that its parent cannot "
-                            "find: ",
-                            place.status().message()));
-        return OkStatus();
-      }
-      LS_RETURN_IF_ERROR(place.status());
-      Check({step - place->tgb_ordinal, *place->entry, "", place->branch}, trim_step);
-      LS_RETURN_IF_ERROR(data_status_);
-      step = place->end_step;
+  // Reads the branch's log; its parent must be there already.
+  Result<BranchCheck*> Add(const BranchInfo& info, bool is_ancestor) {
+    BranchCheck& branch = branches_.emplace_back();
+    branch.info = stream_.info();
+    branch.info.branch = info;
+    branch.is_ancestor = is_ancestor;
+    if (const BranchCheck* const parent = info.is_main() ? nullptr : Find(info.parent)) {
+      branch.ancestors = parent->ancestors;
+      branch.ancestors.insert(branch.ancestors.begin(), parent->info.branch);
+    }
+    LS_RETURN_IF_ERROR(VerifyManifest(stream_, branch, findings_, deadline_));
+    ++report_.branches;
+    return &branch;
+  }
+
+  Status AddChildren(const BranchCheck& parent) {
+    for (const auto& [name, row] : parent.state.branches) {
+      LS_ASSIGN_OR_RETURN(const bool is_it, CheckDescription(parent, name, row));
+      if (!is_it) continue;
+      LS_ASSIGN_OR_RETURN(BranchCheck* const child,
+                          Add(MakeBranchInfo(parent.name(), name, row), false));
+      if (!child->closed) LS_RETURN_IF_ERROR(AddChildren(*child));
     }
     return OkStatus();
   }
 
-  // Data objects that nothing refers to. A running producer has some for a while: it uploads before
-  // it commits.
-  Status FindOrphans(const State& state) {
-    ListOptions options{.prefix = DataPrefix(context_.branch())};
-    uint64_t orphans = 0;
-    uint64_t bytes = 0;
-    while (true) {
-      LS_ASSIGN_OR_RETURN(const ListPage page, context_.store.List(options, deadline_));
-      for (const ObjectInfo& object : page.objects) {
-        const auto id = ParseDataKey(object.key, context_.branch());
-        if (!id) {
-          findings_.Warning("orphan", object.key,
-                            "is no data object by its name; delete it if it is not yours");
-        } else if (!referred_.contains(*id)) {
-          bytes += object.size;
-          if (++orphans > kOrphansNamed) continue;
-          const bool current = state.producer_of_session.contains(id->session) && !state.sealed;
-          findings_.Warning("orphan", object.key,
-                            Str("nothing refers to its ", object.size, " bytes: ",
-                                current ? "a producer is about to commit it, or died before it did"
-                                        : "its session is over, or its steps are trimmed",
-                                "; 'lakestream gc' removes it once it is surely dead"));
-        }
-      }
-      if (!page.more || page.objects.empty()) break;
-      options.start_after = page.objects.back().key;
+  // branch/<name> repeats what the fork's record says. False: the name is another branch's.
+  Result<bool> CheckDescription(const BranchCheck& parent, const std::string& name,
+                                const BranchRow& row) {
+    const std::string key = BranchKey(name);
+    const BranchInfo said = MakeBranchInfo(parent.name(), name, row);
+    auto bytes = GetBytes(stream_.store(), key, deadline_);
+    if (!bytes.ok() && bytes.status().code() != Code::kNotFound) return bytes.status();
+    if (!bytes.ok()) {
+      findings_.Error("dangling_reference", key, row.step,
+                      Str("is missing, though version ", row.forked, " of ", parent.name(),
+                          " forks the branch, so nothing can open it; 'lakestream gc' writes it "
+                          "anew"));
+      return true;
     }
-    if (orphans > kOrphansNamed) {
+    if (std::ranges::equal(bytes->bytes(), EncodeBranch(stream_.info(), said))) return true;
+    const auto found = DecodeBranch(stream_.info(), name, bytes->bytes());
+    if (found.ok() && found->parent != parent.name()) {
       findings_.Warning(
-          "orphan", DataPrefix(context_.branch()),
-          Str("has ", orphans, " objects of ", bytes, " bytes that nothing refers to; the first ",
-              kOrphansNamed, " are named above; 'lakestream gc' removes those that are dead"));
+          "dangling_reference", LogKey(parent.name(), row.forked),
+          Str("forks branch ", name, ", but that name went to a branch of ", found->parent,
+              " and its maker died before it took the fork back; it "
+              "only holds the steps from ",
+              row.trim_step, " to ", row.step));
+      return false;
+    }
+    findings_.Error("dangling_reference", key, row.step,
+                    Str(found.ok() ? "differs from what its fork says" : found.status().message(),
+                        "; delete it, then 'lakestream gc' writes it anew"));
+    return true;
+  }
+
+  // What `branch` needs of its own steps, and below its fork of its ancestors'.
+  void AddNeeds(const BranchCheck& branch) {
+    if (branch.closed || branch.is_ancestor) return;
+    // The boundary tells too, where damage hides the last trims.
+    StepRange range{.first = std::max(branch.state.trim_step, branch.boundary.first_step)};
+    for (const BranchCheck* at = &branch; range.first < range.end;) {
+      BranchCheck* const owner = Find(at->name());
+      owner->needs.push_back({&branch, range});
+      if (at->info.branch.is_main()) break;
+      range.end = std::min(range.end, at->info.branch.fork_step);
+      at = Find(at->info.branch.parent);
+    }
+  }
+
+  Status CheckSteps() {
+    uint64_t total = 0;
+    for (const BranchCheck& branch : branches_) {
+      StepRanges ranges;
+      for (const BranchCheck::Need& need : branch.needs) ranges.push_back(need.range);
+      const Step from = branch.info.branch.fork_step;
+      total += branch.state.next_step - from - CountOutside(ranges, from, branch.state.next_step);
+    }
+    uint64_t done = 0;
+    const auto on_steps = [&](uint64_t steps) {
+      done += steps;
+      if (options_.progress) options_.progress(done, total);
+    };
+    for (BranchCheck& branch : branches_) {
+      if (branch.closed) continue;
+      LS_RETURN_IF_ERROR(
+          VerifySteps(stream_, branch, options_.read_data, findings_, on_steps, deadline_));
     }
     return OkStatus();
   }
 
-  Status CheckChildren(const State& state) {
-    for (const auto& [name, row] : state.branches) {
-      auto child =
-          Stream::Open(stream_->shared_store(), stream_->shared_runtime(), deadline_, name);
-      if (child.status().reason() == Reason::kBranchMissing) {
-        findings_.Warning("dangling_branch", BranchKey(name),
-                          Str("is missing: branch ", name, " was forked at step ", row.step,
-                              ", but its maker died before it described it; make it again with "
-                              "'lakestream branch create', or 'lakestream gc' completes it"));
-        continue;
+  // The lost range that holds a step in [from, to) of `branch`, which may lie in an ancestor.
+  struct Lost {
+    const BranchCheck* in = nullptr;
+    Step step = 0;
+  };
+  std::optional<Lost> FindLost(const BranchCheck& branch, Step from, Step to) {
+    for (const BranchCheck* at = &branch;;) {
+      const Step fork = at->info.branch.fork_step;
+      for (const StepRange& range : at->lost) {
+        if (range.Meets(std::max(from, fork), to))
+          return Lost{at, std::max({from, fork, range.first})};
       }
-      LS_RETURN_IF_ERROR(child.status());
-      BranchCheck check(*std::move(child), options_, report_, deadline_);
-      LS_RETURN_IF_ERROR(check.Run());
+      if (at->info.branch.is_main()) return std::nullopt;
+      to = std::min(to, fork);
+      at = Find(at->info.branch.parent);
     }
-    return OkStatus();
   }
 
-  const std::shared_ptr<Stream> stream_;
-  const LedgerContext context_;
+  // Names lead to steps that can be read.
+  void CheckReferences(const BranchCheck& branch) {
+    if (branch.closed || branch.is_ancestor) return;
+    const BranchInfo& info = branch.info.branch;
+    if (const auto lost = FindLost(branch, branch.state.trim_step, info.fork_step);
+        lost && !info.is_main()) {
+      findings_.Error("dangling_reference", BranchKey(info.name), lost->step,
+                      Str("branch ", info.name, " reads this step of ", lost->in->name(),
+                          ", which is lost; restore what holds it, or trim the branch past it"));
+    }
+    for (const auto& [name, row] : branch.state.checkpoints) {
+      if (!FindLost(branch, row.step, row.step + 1)) continue;
+      findings_.Error(
+          "dangling_reference", Str("checkpoint ", name), row.step,
+          Str("a job that returns to it cannot read on; restore what holds the step, or "
+              "delete the checkpoint and return to another"));
+    }
+    for (const auto& [job, row] : branch.state.runs) {
+      if (!FindLost(branch, row.start, row.start + 1)) continue;
+      findings_.Error("dangling_reference", Str("job ", job), row.start,
+                      "its run begins at a step that is lost; restore what holds the step");
+    }
+  }
+
+  const Stream& stream_;
   const VerifyOptions& options_;
-  VerifyReport& report_;
-  Findings findings_;
   const Deadline& deadline_;
-  std::set<DataObjectId> referred_;
-  uint64_t total_ = 0;
-  Status data_status_;
+  VerifyReport report_;
+  Findings findings_;
+  Branches branches_;
 };
 
 }  // namespace
@@ -169,11 +198,7 @@ void Findings::Warning(std::string kind, const std::string& key, std::string det
 
 Result<VerifyReport> Verify(Stream& stream, const VerifyOptions& options,
                             const Deadline& deadline) {
-  LS_ASSIGN_OR_RETURN(auto own, Stream::Open(stream.shared_store(), stream.shared_runtime(),
-                                             deadline, stream.info().branch.name));
-  VerifyReport report;
-  LS_RETURN_IF_ERROR(BranchCheck(std::move(own), options, report, deadline).Run());
-  return report;
+  return Verifier(stream, options, deadline).Run();
 }
 
 }  // namespace lakestream

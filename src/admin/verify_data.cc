@@ -13,34 +13,34 @@ constexpr char kDataAdvice[] =
 class ObjectCheck {
  public:
   ObjectCheck(const LedgerContext& context, const ExpectedObject& expected, Findings& findings,
-              VerifyReport& report, const Deadline& deadline)
+              const Deadline& deadline)
       : context_(context),
         expected_(expected),
-        key_(DataKey(expected.branch, expected.entry.session, expected.entry.object)),
+        key_(DataKey(context.branch(), expected.entry.session, expected.entry.object)),
         findings_(findings),
-        report_(report),
         deadline_(deadline) {}
 
-  Status Run(bool read_data) {
-    ++report_.objects;
+  Result<bool> Run(bool read_data, const std::function<Result<bool>()>& still_needed) {
     auto head = context_.store.Head(key_, deadline_);
     if (!head.ok() && head.status().code() != Code::kNotFound) return head.status();
     if (!head.ok()) {
-      Bad("missing_object", expected_.first_step, "is missing");
-      return OkStatus();
+      LS_ASSIGN_OR_RETURN(const bool needed, still_needed());
+      if (needed) Bad("missing_object", expected_.first_step, "is missing");
+      return !needed;
     }
+    ++findings_.report().objects;
     if (head->size != expected_.entry.object_bytes) {
       Bad("bad_checksum", expected_.first_step,
           Str("has ", head->size, " bytes, the manifest says ", expected_.entry.object_bytes));
-      return OkStatus();
+      return false;
     }
-    if (!read_data) return OkStatus();
+    if (!read_data) return true;
     LS_RETURN_IF_ERROR(CheckEnds());
     const Mesh& mesh = context_.info.spec.mesh;
     for (uint32_t cp = 0; cp < mesh.cp; ++cp) {
       for (uint32_t dp = 0; dp < mesh.dp; ++dp) LS_RETURN_IF_ERROR(CheckRank(dp, cp));
     }
-    return OkStatus();
+    return true;
   }
 
  private:
@@ -50,7 +50,7 @@ class ObjectCheck {
 
   Result<Buffer> Read(ByteRange range) {
     LS_ASSIGN_OR_RETURN(GetResult read, context_.store.Get(key_, {.range = range}, deadline_));
-    report_.bytes_checked += read.data.size();
+    findings_.report().bytes_checked += read.data.size();
     return std::move(read.data);
   }
 
@@ -121,15 +121,15 @@ class ObjectCheck {
   const ExpectedObject& expected_;
   const std::string key_;
   Findings& findings_;
-  VerifyReport& report_;
   const Deadline& deadline_;
 };
 
 }  // namespace
 
-Status VerifyObject(const LedgerContext& context, const ExpectedObject& expected, bool read_data,
-                    Findings& findings, VerifyReport& report, const Deadline& deadline) {
-  return ObjectCheck(context, expected, findings, report, deadline).Run(read_data);
+Result<bool> VerifyObject(const LedgerContext& context, const ExpectedObject& expected,
+                          bool read_data, const std::function<Result<bool>()>& still_needed,
+                          Findings& findings, const Deadline& deadline) {
+  return ObjectCheck(context, expected, findings, deadline).Run(read_data, still_needed);
 }
 
 }  // namespace lakestream

@@ -2,207 +2,207 @@
 
 #include "admin/verify.h"
 #include "base/text.h"
+#include "lifecycle/boundary_store.h"
 
 namespace lakestream {
 namespace {
 
-constexpr char kLogAdvice[] =
-    "restore the object from a copy of the store; nothing behind it can be read";
+constexpr char kCopyAdvice[] = "restore the object from a copy of the store";
+
+bool IsDamage(const Status& status) {
+  return status.code() == Code::kDataLoss || status.reason() == Reason::kFormatTooNew ||
+         status.reason() == Reason::kStreamMismatch;
+}
 
 class ManifestWalk {
  public:
-  ManifestWalk(const LedgerContext& context, const RetainedPart& retained, Findings& findings,
-               VerifyReport& report, const std::function<void(ExpectedObject)>& on_object,
+  ManifestWalk(const Stream& stream, BranchCheck& branch, Findings& findings,
                const Deadline& deadline)
-      : context_(context),
-        retained_(retained),
+      : branch_(branch),
+        state_(branch.state),
+        context_(branch.Context(stream)),
+        interval_(branch.info.spec.snapshot_interval),
         findings_(findings),
-        report_(report),
-        on_object_(on_object),
         deadline_(deadline) {}
 
-  Status Run(State& state) {
-    LS_ASSIGN_OR_RETURN(const Version newest, NewestListed());
-    state = EmptyState(context_.info);
-    if (retained_.boundary.snapshot > 0) {
-      LS_ASSIGN_OR_RETURN(const bool begun, BeginAtSnapshot(state));
-      if (!begun) return OkStatus();
+  Status Run() {
+    LS_RETURN_IF_ERROR(ListLog());
+    LS_ASSIGN_OR_RETURN(const bool boundary_known, ReadBoundaryObject());
+    if (branch_.closed) return OkStatus();
+    LS_ASSIGN_OR_RETURN(bool more, Begin(boundary_known));
+    while (more) {
+      LS_ASSIGN_OR_RETURN(more, Next());
     }
-    while (true) {
-      const Version version = state.version + 1;
-      const std::string key = LogKey(context_.branch(), version);
-      auto read = ReadSlot(context_, version, deadline_);
-      if (!read.ok() && !IsDamage(read.status())) return read.status();
-      if (!read.ok()) {
-        findings_.Error("bad_record", key, std::nullopt,
-                        Str(read.status().message(), "; ", kLogAdvice));
-        break;
-      }
-      if (!*read) {
-        if (version <= newest) {
-          findings_.Error("gap", key, std::nullopt,
-                          Str("is missing, but versions up to ", newest, " exist; ", kLogAdvice));
-        }
-        break;
-      }
-      auto pages = Apply(context_.info, (*read)->record, (*read)->hash, state);
-      if (!pages.ok()) {
-        findings_.Error("bad_record", key, std::nullopt,
-                        Str(pages.status().message(), "; ", kLogAdvice));
-        break;
-      }
-      ++report_.versions;
-      Publish((*read)->record, state);
-      LS_RETURN_IF_ERROR(CheckDerived(state, *pages));
-    }
-    const Step first = std::max(retained_.first_step, context_.info.branch.fork_step);
-    report_.steps += state.next_step - std::min(first, state.next_step);
     return OkStatus();
   }
 
  private:
-  static bool IsDamage(const Status& status) {
-    return status.code() == Code::kDataLoss || status.reason() == Reason::kFormatTooNew;
-  }
-
-  // What the log said up to the boundary: its snapshot, and the index pages of retained steps that
-  // were sealed by then. False if the snapshot cannot be used.
-  Result<bool> BeginAtSnapshot(State& state) {
-    const Version version = retained_.boundary.snapshot;
-    const std::string key = SnapshotKey(context_.branch(), version);
-    const auto bad = [&](const char* kind, const std::string& what) {
-      findings_.Error(kind, key, std::nullopt,
-                      Str(what,
-                          ", and the log that it was made from is reclaimed; restore the "
-                          "object from a copy of the store; nothing can be read without it"));
-      return false;
-    };
-    auto bytes = GetBytes(context_.store, key, deadline_);
-    if (bytes.status().code() == Code::kNotFound) return bad("missing_snapshot", "is missing");
-    LS_RETURN_IF_ERROR(bytes.status());
-    auto decoded = DecodeSnapshot(context_.info, bytes->bytes());
-    if (!decoded.ok() && !IsDamage(decoded.status())) return decoded.status();
-    if (!decoded.ok()) return bad("bad_snapshot", std::string(decoded.status().message()));
-    if (decoded->version != version) return bad("bad_snapshot", "is that of another version");
-    state = *std::move(decoded);
-    report_.versions += version;
-    LS_RETURN_IF_ERROR(CheckEarlierPages(state));
-    for (const PlacedEntry& placed : state.tail) Expect(placed, state);
-    return true;
-  }
-
-  Status CheckEarlierPages(const State& at) {
-    const uint64_t steps = context_.info.spec.index_page_steps;
-    const Step fork = context_.info.branch.fork_step;
-    for (uint64_t page = std::max(retained_.first_step, fork) / steps; page < at.next_step / steps;
-         ++page) {
-      const std::string key = IndexKey(context_.branch(), page);
-      const Step from = std::max(page * steps, fork);
-      const auto bad = [&](const char* kind, const std::string& what) {
-        findings_.Error(kind, key, from,
-                        Str(what,
-                            ", and the log that it was made from is reclaimed; restore the "
-                            "object from a copy of the store, or its ",
-                            steps, " steps cannot be read"));
-      };
-      auto bytes = GetBytes(context_.store, key, deadline_);
-      if (!bytes.ok() && bytes.status().code() != Code::kNotFound) return bytes.status();
-      if (!bytes.ok()) {
-        bad("missing_index", "is missing");
-        continue;
-      }
-      auto decoded = DecodeIndexPage(context_.info, page, bytes->bytes());
-      if (!decoded.ok()) {
-        bad("bad_index", std::string(decoded.status().message()));
-        continue;
-      }
-      for (const PlacedEntry& placed : decoded->entries) Expect(placed, at);
-    }
-    return OkStatus();
-  }
-
-  // An object that crosses the ends of pages is in each of them.
-  void Expect(const PlacedEntry& placed, const State& state) {
-    if (placed.end_step() <= expected_up_to_) return;
-    expected_up_to_ = placed.end_step();
-    const auto owner = state.producer_of_session.find(placed.entry.session);
-    on_object_({placed.first_step, placed.entry,
-                owner == state.producer_of_session.end() ? "" : owner->second, context_.branch()});
-  }
-
-  // The largest version in a listing of the log: what lies behind a gap.
-  Result<Version> NewestListed() {
-    const std::string prefix = LogPrefix(context_.branch());
-    ListOptions options{.prefix = prefix};
-    Version newest = 0;
+  // The smallest and largest version in a listing of the log.
+  Status ListLog() {
+    ListOptions options{.prefix = LogPrefix(context_.branch())};
     while (true) {
       LS_ASSIGN_OR_RETURN(const ListPage page, context_.store.List(options, deadline_));
       for (const ObjectInfo& object : page.objects) {
-        const auto version = ParseNumberedKey(object.key, prefix);
-        if (!version)
-          findings_.Warning("orphan", object.key,
-                            "is no log record by its name; delete it if it is not yours");
-        newest = std::max(newest, version.value_or(0));
+        const auto version = ParseNumberedKey(object.key, options.prefix);
+        if (!version) continue;  // a foreign name, see verify_leftovers.cc
+        if (oldest_ == 0) oldest_ = *version;
+        newest_ = *version;
       }
-      if (!page.more || page.objects.empty()) return newest;
+      if (!page.more || page.objects.empty()) return OkStatus();
       options.start_after = page.objects.back().key;
     }
   }
 
-  void Publish(const Record& record, const State& state) {
-    Step step = record.first_step;
-    for (const Change& change : record.changes) {
-      const auto* publish = std::get_if<PublishChange>(&change);
-      if (publish == nullptr) continue;
-      Expect({step, publish->entry}, state);
-      step += publish->entry.tgb_count();
+  // False: there is one, or should be, and it cannot be read.
+  Result<bool> ReadBoundaryObject() {
+    const std::string key = BoundaryKey(context_.branch());
+    auto stored = ReadBoundary(context_.store, context_.info, context_.branch(), deadline_);
+    if (!stored.ok() && !IsDamage(stored.status())) return stored.status();
+    if (!stored.ok()) {
+      findings_.Error("bad_boundary", key, std::nullopt,
+                      Str(stored.status().message(), "; ", kCopyAdvice,
+                          ", nothing can be read or written until then"));
+      return false;
     }
+    branch_.boundary = stored->boundary;
+    branch_.closed = stored->boundary.closed;
+    if (!stored->etag.empty() || oldest_ <= 1) return true;
+    findings_.Error("missing_boundary", key, std::nullopt,
+                    Str("is missing, though the log before version ", oldest_,
+                        " is reclaimed: a client without a hint takes the branch for empty; stop "
+                        "all writers and ",
+                        kCopyAdvice));
+    return false;
   }
 
-  Status CheckDerived(const State& state, const std::vector<IndexPage>& pages) {
-    if (state.version % context_.info.spec.snapshot_interval == 0) {
-      LS_RETURN_IF_ERROR(Compare("bad_snapshot", SnapshotKey(context_.branch(), state.version),
-                                 EncodeSnapshot(context_.info, state)));
+  // To the state that the log is read from. False: there is none.
+  Result<bool> Begin(bool boundary_known) {
+    state_ = EmptyState(context_.info);
+    const Version snapshot = branch_.boundary.snapshot;
+    if (!boundary_known && oldest_ > 1) return Resume(oldest_ - 1);
+    Remember();
+    if (snapshot == 0) return true;
+    LS_ASSIGN_OR_RETURN(const std::string damage, Load(snapshot));
+    if (damage.empty()) return true;
+    return Report("bad_snapshot", SnapshotKey(context_.branch(), snapshot), snapshot + 1,
+                  Str(damage, ", and the log before it is reclaimed"));
+  }
+
+  // One version further. False: that was all.
+  Result<bool> Next() {
+    const Version version = state_.version + 1;
+    const std::string key = LogKey(context_.branch(), version);
+    auto read = ReadSlot(context_, version, deadline_);
+    if (!read.ok() && !IsDamage(read.status())) return read.status();
+    if (!read.ok()) return Report("bad_record", key, version, read.status().message());
+    if (!*read) return NextAfterGap(version, key);
+    auto pages = Apply(context_.info, (*read)->record, (*read)->hash, state_);
+    if (!pages.ok()) {
+      LS_RETURN_IF_ERROR(Rewind(version - 1));
+      return Report("bad_record", key, version, pages.status().message());
     }
-    for (const IndexPage& page : pages) {
-      LS_RETURN_IF_ERROR(Compare("bad_index", IndexKey(context_.branch(), page.page),
-                                 EncodeIndexPage(context_.info, page)));
+    ++findings_.report().versions;
+    for (const IndexPage& page : *pages)
+      branch_.pages[page.page] = HashBytes128(EncodeIndexPage(context_.info, page));
+    if (state_.version % interval_ != 0) return true;
+    Remember();
+    LS_RETURN_IF_ERROR(CompareSnapshot());
+    return true;
+  }
+
+  Result<bool> NextAfterGap(Version version, const std::string& key) {
+    if (version > newest_) return false;
+    // A reclaimer may have been at work meanwhile.
+    auto now = ReadBoundary(context_.store, context_.info, context_.branch(), deadline_);
+    if (now.ok() && now->boundary.first_kept() > version) {
+      branch_.boundary = now->boundary;
+      return Begin(true);
+    }
+    return Report("gap", key, version, Str("is missing, but versions up to ", newest_, " exist"));
+  }
+
+  // Damage at `version`: goes on behind it, if anything is there to go on from.
+  Result<bool> Report(const char* kind, const std::string& key, Version version,
+                      const std::string& what) {
+    LS_ASSIGN_OR_RETURN(const bool resumed, Resume(version));
+    findings_.Error(kind, key, std::nullopt,
+                    resumed
+                        ? Str(what, "; ", kCopyAdvice,
+                              " (readers go on from the snapshot of version ", state_.version, ")")
+                        : Str(what, "; stop all writers and ", kCopyAdvice,
+                              ", nothing behind it can be read until then"));
+    return resumed;
+  }
+
+  // Loads the first intact snapshot at or above `version`. If there is none, the state stays.
+  Result<bool> Resume(Version version) {
+    for (Version at = (version + interval_ - 1) / interval_ * interval_; at <= newest_;
+         at += interval_) {
+      LS_ASSIGN_OR_RETURN(const std::string damage, Load(at));
+      if (damage.empty()) return true;
+    }
+    branch_.whole = false;
+    return false;
+  }
+
+  // The state of a stored snapshot; or what is wrong with it.
+  Result<std::string> Load(Version version) {
+    auto bytes = GetBytes(context_.store, SnapshotKey(context_.branch(), version), deadline_);
+    if (bytes.status().code() == Code::kNotFound) return std::string("is missing");
+    LS_RETURN_IF_ERROR(bytes.status());
+    auto state = DecodeSnapshot(context_.info, bytes->bytes());
+    if (!state.ok()) return state.status().message();
+    if (state->version != version) return Str("is that of version ", state->version);
+    state_ = *std::move(state);
+    Remember();
+    return std::string();
+  }
+
+  // Now and then, so that what a corrupt record has done to the state can be undone.
+  void Remember() { remembered_ = state_; }
+  Status Rewind(Version version) {
+    state_ = remembered_;
+    while (state_.version < version) {
+      LS_ASSIGN_OR_RETURN(const auto read, ReadSlot(context_, state_.version + 1, deadline_));
+      if (!read) return UnavailableError("the log changed while it was verified; try again");
+      LS_RETURN_IF_ERROR(Apply(context_.info, read->record, read->hash, state_).status());
     }
     return OkStatus();
   }
 
-  // Snapshots and pages are pure functions of the log: stored bytes must be exactly these.
-  Status Compare(const char* kind, const std::string& key, const std::vector<uint8_t>& expected) {
+  // A snapshot is a pure function of the log: its bytes must be exactly these.
+  Status CompareSnapshot() {
+    const std::string key = SnapshotKey(context_.branch(), state_.version);
     auto stored = GetBytes(context_.store, key, deadline_);
     if (!stored.ok() && stored.status().code() != Code::kNotFound) return stored.status();
     if (!stored.ok()) {
-      findings_.Warning(
-          kind, key, "is missing: reading is slower than it need be; a later commit may write it");
-    } else if (!std::ranges::equal(stored->bytes(), expected)) {
-      findings_.Error(kind, key, std::nullopt,
+      findings_.Warning("bad_snapshot", key,
+                        "is missing: reading is slower than it need be; a later commit may write "
+                        "it");
+    } else if (!std::ranges::equal(stored->bytes(), EncodeSnapshot(context_.info, state_))) {
+      findings_.Error("bad_snapshot", key, std::nullopt,
                       "differs from what the log says: it is damaged, or was written by a "
-                      "defective version; delete it "
-                      "(the log holds all that it says)");
+                      "defective version; delete it (the log holds all that it says)");
     }
     return OkStatus();
   }
 
-  const LedgerContext& context_;
-  const RetainedPart& retained_;
-  Step expected_up_to_ = 0;
+  BranchCheck& branch_;
+  State& state_;
+  const LedgerContext context_;
+  const uint64_t interval_;
   Findings& findings_;
-  VerifyReport& report_;
-  const std::function<void(ExpectedObject)>& on_object_;
   const Deadline& deadline_;
+  Version oldest_ = 0;
+  Version newest_ = 0;
+  State remembered_;
 };
 
 }  // namespace
 
-Status VerifyManifest(const LedgerContext& context, const RetainedPart& retained,
-                      Findings& findings, VerifyReport& report,
-                      const std::function<void(ExpectedObject)>& on_object, State& state,
+Status VerifyManifest(const Stream& stream, BranchCheck& branch, Findings& findings,
                       const Deadline& deadline) {
-  return ManifestWalk(context, retained, findings, report, on_object, deadline).Run(state);
+  return ManifestWalk(stream, branch, findings, deadline).Run();
 }
 
 }  // namespace lakestream

@@ -2,8 +2,10 @@
 
 #include "base/text.h"
 #include "lakestream/admin.h"
+#include "lakestream/lifecycle.h"
 #include "lakestream/producer.h"
 #include "manifest/frame.h"
+#include "tests/support/movable_clock.h"
 #include "tests/support/tiny_stream.h"
 
 namespace lakestream {
@@ -146,6 +148,97 @@ TEST_F(VerifyTest, WhatOnlyCostsTimeOrSpaceIsAWarning) {
   const VerifyReport report = Verified();
   EXPECT_TRUE(report.errors.empty());
   EXPECT_EQ(report.warnings.size(), 4u);
+}
+
+TEST_F(VerifyTest, WhatLiesBehindADamagedRecordIsCheckedFromTheNextSnapshotOn) {
+  Flip(LogKey(kMainBranch, 2), 30);
+  Flip(object_, place_.entry->layout.FrameRange({2, 1}, place_.tgb_ordinal, 1, 0).offset + 80);
+  Delete(LogKey(kMainBranch, 6));
+  Store(DataKey(kMainBranch, 1, 4000), AsBytes("not committed"));
+  const VerifyReport report = Verified();
+  ASSERT_EQ(report.errors.size(), 3u);
+  EXPECT_EQ(report.errors[0].kind, "bad_record");
+  EXPECT_EQ(report.errors[1].kind, "gap");
+  EXPECT_EQ(report.errors[2].kind, "bad_checksum");
+  EXPECT_EQ(report.steps, 20u);
+  ASSERT_EQ(report.warnings.size(), 1u);
+  EXPECT_EQ(report.warnings[0].kind, "unpublished");
+}
+
+// No client commits these; a record that says so is damage.
+TEST_F(VerifyTest, ACheckpointBelowTheTrimPointAndATrimPastACheckpointAreFound) {
+  ASSERT_TRUE(SaveCheckpoint(*tiny_.stream, {.name = "ten", .step = 10}, tiny_.Soon()).value());
+  ASSERT_TRUE(Trim(*tiny_.stream, {.to = 6}, tiny_.Soon()).ok());
+  const State state = tiny_.HeadState();
+  const std::string next = LogKey(kMainBranch, state.version + 1);
+  const auto forge = [&](Change change) {
+    Store(next, EncodeRecord(MakeRecord(tiny_.stream->info(), state, {std::move(change)}, {}, 0)));
+    ExpectError("bad_record", next);
+  };
+  forge(BeginCheckpointChange{.name = "below", .step = 5});
+  forge(TrimChange{11});
+  Delete(next);
+  EXPECT_TRUE(Verified().errors.empty());
+}
+
+TEST_F(VerifyTest, TheStateOfAProducerIsCheckedEvenIfItsStepsAreTrimmed) {
+  ASSERT_TRUE(Trim(*tiny_.stream, {.to = 20}, tiny_.Soon()).ok());
+  const ProducerRow row = tiny_.HeadState().rows.at("a");
+  ASSERT_EQ(row.state.kind, StateRef::Kind::kExtent);
+  const std::string key = DataKey(kMainBranch, row.state_session, row.state_object);
+  EXPECT_TRUE(Verified().errors.empty());
+  EXPECT_EQ(Verified().objects, 1u);
+  Flip(key, row.state.offset + 10);
+  ExpectError("bad_checksum", key);
+  Delete(key);
+  ExpectError("missing_object", key);
+}
+
+// A store in which, at the first look at a data object, everything below is trimmed and reclaimed.
+class ReclaimedMeanwhile final : public ForwardingStore {
+ public:
+  ReclaimedMeanwhile(std::shared_ptr<ObjectStore> below, std::function<void()> reclaim)
+      : ForwardingStore(std::move(below)), reclaim_(std::move(reclaim)) {}
+  Result<ObjectInfo> Head(const std::string& key, const Deadline& deadline) override {
+    if (key.starts_with("data/") && reclaim_) std::exchange(reclaim_, nullptr)();
+    return ForwardingStore::Head(key, deadline);
+  }
+
+ private:
+  std::function<void()> reclaim_;
+};
+
+TEST(VerifyMeanwhileTest, WhatIsReclaimedDuringTheCheckIsNoFault) {
+  const auto clock = std::make_shared<testing_support::MovableClock>();
+  TinyStream tiny({}, {.mesh = {2, 1}, .snapshot_interval = 4, .index_page_steps = 4}, clock);
+  auto producer = Producer::Open(tiny.stream, {.name = "a"}, tiny.Soon());
+  for (int item = 0; item < 20; ++item) {
+    ASSERT_TRUE((*producer)->Write(tiny.MakeTgb(item), "", tiny.Soon()).ok());
+    ASSERT_TRUE((*producer)->Flush(tiny.Soon()).ok());
+  }
+  ASSERT_TRUE((*producer)->Close(tiny.Soon()).ok());
+  const auto reclaim = [&] {
+    ASSERT_TRUE(Trim(*tiny.stream, {.to = 18}, tiny.Soon()).ok());
+    uint64_t removed = 0;
+    for (int pass = 0; pass < 3; ++pass) {
+      removed += Reclaim(*tiny.stream, {}, tiny.Soon())->data_objects;
+      clock->Advance(std::chrono::hours(2));
+    }
+    ASSERT_EQ(removed, 18u);
+  };
+  auto store = std::make_shared<ReclaimedMeanwhile>(tiny.faults, reclaim);
+  auto stream = Stream::Open(store, clock, After(*clock, std::chrono::hours(20)));
+  const auto report = Verify(**stream, {}, After(*clock, std::chrono::hours(20)));
+  // Pages may have gone as well: then it says that it was overtaken.
+  if (report.ok()) {
+    EXPECT_TRUE(report->errors.empty()) << report->errors[0].detail;
+  } else {
+    EXPECT_EQ(report.status().code(), Code::kUnavailable) << report.status();
+  }
+  const auto again = Verify(**stream, {}, After(*clock, std::chrono::hours(20)));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(again->errors.empty() && again->warnings.empty());
+  EXPECT_EQ(again->steps, 2u);
 }
 
 }  // namespace

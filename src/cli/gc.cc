@@ -53,9 +53,10 @@ void PrintForPeople(const ReclaimReport& report, bool dry_run) {
     return;
   }
   std::string waits = "waiting: ";
-  waits += report.waiting_steps == 0 ? std::string("log records or objects of deleted branches")
-                                     : "about " + Bytes(report.waiting_bytes) + " of " +
-                                           Plural(report.waiting_steps, "step");
+  waits +=
+      report.waiting_steps == 0
+          ? std::string("log records, or what only a deleted branch held")
+          : "about " + Bytes(report.waiting_bytes) + " of " + Plural(report.waiting_steps, "step");
   waits += report.next_release_ms == 0
                ? "; another pass releases them"
                : ", to be removed by a pass after " + Time(report.next_release_ms);

@@ -6,7 +6,8 @@ namespace lakestream::cli {
 namespace {
 
 struct Options {
-  Step first = 0;
+  std::string kind = "steps";
+  uint64_t first = 0;
   uint64_t count = 20;
   bool slices = false;
 };
@@ -48,11 +49,43 @@ void PrintForPeople(const std::vector<StepInfo>& steps, const Mesh& mesh, bool s
   table.Print();
 }
 
-Result<ExitCode> Run(Session& session, const Options& options) {
-  LS_ASSIGN_OR_RETURN(auto stream, session.OpenStream());
+Status ShowUsage(Session& session, Stream& stream) {
+  LS_ASSIGN_OR_RETURN(const auto usage, GetUsage(stream, session.deadline()));
+  Json json = Json::array();
+  Table table({"kind", ">objects", ">bytes"});
+  for (const KindUsage& of_kind : usage) {
+    json.push_back(
+        {{"kind", of_kind.kind}, {"objects", of_kind.objects}, {"bytes", of_kind.bytes}});
+    table.Add({of_kind.kind, std::to_string(of_kind.objects), Bytes(of_kind.bytes)});
+  }
+  session.json ? PrintJson(json) : table.Print();
+  return OkStatus();
+}
+
+Status ShowObjects(Session& session, Stream& stream, const Options& options) {
+  LS_ASSIGN_OR_RETURN(const auto objects, ListObjects(stream, options.kind, options.first,
+                                                      options.count, session.deadline()));
+  Json json = Json::array();
+  Table table({">bytes", "written", "object"});
+  for (const ObjectInfo& object : objects) {
+    json.push_back(
+        {{"object", object.key}, {"bytes", object.size}, {"modified_ms", object.modified_ms}});
+    table.Add({Bytes(object.size), Time(object.modified_ms), object.key});
+  }
+  if (session.json) {
+    PrintJson(json);
+  } else if (objects.empty()) {
+    PrintMessage("there is no object of this kind");
+  } else {
+    table.Print();
+  }
+  return OkStatus();
+}
+
+Status ShowSteps(Session& session, Stream& stream, const Options& options) {
   LS_ASSIGN_OR_RETURN(const auto steps,
-                      ListSteps(*stream, options.first, options.count, session.deadline()));
-  const Mesh& mesh = stream->info().spec.mesh;
+                      ListSteps(stream, options.first, options.count, session.deadline()));
+  const Mesh& mesh = stream.info().spec.mesh;
   if (session.json) {
     Json json = Json::array();
     for (const StepInfo& info : steps) json.push_back(ToJson(info, mesh));
@@ -60,8 +93,18 @@ Result<ExitCode> Run(Session& session, const Options& options) {
   } else if (steps.empty()) {
     PrintMessage("there is no step at or after " + std::to_string(options.first));
   } else {
+    if (steps.front().step > options.first)
+      PrintMessage("steps below " + std::to_string(steps.front().step) + " were trimmed");
     PrintForPeople(steps, mesh, options.slices);
   }
+  return OkStatus();
+}
+
+Result<ExitCode> Run(Session& session, const Options& options) {
+  LS_ASSIGN_OR_RETURN(auto stream, session.OpenStream());
+  LS_RETURN_IF_ERROR(options.kind == "steps" ? ShowSteps(session, *stream, options)
+                     : options.kind == "all" ? ShowUsage(session, *stream)
+                                             : ShowObjects(session, *stream, options));
   return kExitOk;
 }
 
@@ -69,14 +112,19 @@ Result<ExitCode> Run(Session& session, const Options& options) {
 
 void AddLs(CLI::App& app, Session& session, Action& chosen) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = AddCommand(app, session, chosen, "ls", "steps and where their bytes lie",
-                                 "lakestream ls s3://bucket/stream --from 1000 --count 5 --slices",
-                                 [options](Session& s) { return Run(s, *options); });
-  command->add_option("--from", options->first, "first step")
+  CLI::App* command =
+      AddCommand(app, session, chosen, "ls", "steps and where their bytes lie, or objects by kind",
+                 "lakestream ls s3://bucket/stream --from 1000 --count 5 --slices",
+                 [options](Session& s) { return Run(s, *options); });
+  command->add_option("--from", options->first, "first step; or version, page, session")
       ->check(Whole())
       ->capture_default_str();
-  command->add_option("--count", options->count, "how many steps")
-      ->check(Whole())
+  command->add_option("--count", options->count, "how many")->check(Whole())->capture_default_str();
+  command
+      ->add_option("--kind", options->kind,
+                   "steps; or the objects of a kind; or all: how much there is of each kind")
+      ->check(CLI::IsMember({"steps", "all", "data", "log", "snapshot", "index", "head", "boundary",
+                             "branch", "part", "watermark", "probe"}))
       ->capture_default_str();
   command->add_flag("--slices", options->slices, "a line for each slice");
   AddBranchOption(command, session);

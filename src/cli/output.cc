@@ -95,6 +95,10 @@ std::string Plural(uint64_t count, const char* noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
+std::string Plural(uint64_t count, const char* one, const char* many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
 Progress::Progress(std::string what)
     : what_(std::move(what)), on_terminal_(isatty(STDERR_FILENO) == 1) {}
 

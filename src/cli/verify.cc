@@ -23,10 +23,15 @@ void PrintForPeople(const VerifyReport& report) {
   };
   for (const Finding& finding : report.errors) print("error  ", finding);
   for (const Finding& finding : report.warnings) print("warning", finding);
-  PrintLine(Plural(report.versions, "version") + ", " + Plural(report.steps, "step") + ", " +
+  PrintLine((report.branches > 1 ? Plural(report.branches, "branch", "branches") + ", " : "") +
+            Plural(report.versions, "version") + ", " + Plural(report.steps, "step") + ", " +
             Plural(report.objects, "data object") + ", " + Bytes(report.bytes_checked) +
             " checked: " + Plural(report.errors.size(), "error") + ", " +
             Plural(report.warnings.size(), "warning"));
+  if (report.reclaimable_objects > 0) {
+    PrintLine(Plural(report.reclaimable_objects, "object") + ", " +
+              Bytes(report.reclaimable_bytes) + ", given up: 'lakestream gc' removes them in time");
+  }
 }
 
 Result<ExitCode> Run(Session& session, const VerifyOptions& options) {
@@ -39,10 +44,13 @@ Result<ExitCode> Run(Session& session, const VerifyOptions& options) {
     LS_ASSIGN_OR_RETURN(report, Verify(*stream, with_progress, session.deadline()));
   }
   if (session.json) {
-    PrintJson({{"versions", report.versions},
+    PrintJson({{"branches", report.branches},
+               {"versions", report.versions},
                {"steps", report.steps},
                {"objects", report.objects},
                {"bytes_checked", report.bytes_checked},
+               {"reclaimable_objects", report.reclaimable_objects},
+               {"reclaimable_bytes", report.reclaimable_bytes},
                {"errors", ToJson(report.errors)},
                {"warnings", ToJson(report.warnings)}});
   } else {
@@ -56,7 +64,8 @@ Result<ExitCode> Run(Session& session, const VerifyOptions& options) {
 void AddVerify(CLI::App& app, Session& session, Action& chosen) {
   auto no_data = std::make_shared<bool>(false);
   CLI::App* command = AddCommand(
-      app, session, chosen, "verify", "check a whole stream: order, checksums, references, orphans",
+      app, session, chosen, "verify",
+      "check a whole stream, or a branch: order, checksums, references, orphans",
       "lakestream verify s3://bucket/stream --timeout 0",
       [no_data](Session& s) { return Run(s, {.read_data = !*no_data, .progress = {}}); });
   command->add_flag("--no-data", *no_data,

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "ledger/step_index.h"
+#include "lifecycle/describe.h"
 #include "lifecycle/store_clock.h"
 #include "lifecycle/watermarks.h"
 #include "manifest/keys.h"
@@ -314,15 +315,17 @@ Status BranchPass::Advance(const StepRanges& needed, const Deadline& deadline) {
   return MoveBoundary(stream_->store(), stream_->info(), name(), stored_, next, deadline).status();
 }
 
-void BranchPass::CountWaiting(const StepRanges& needed) {
-  if (closed() || state().closed) return;
-  const BranchInfo& branch = stream_->info().branch;
-  const Step there = std::max(first_needed(), branch.fork_step);
+Status BranchPass::CountWaiting(const StepRanges& needed, const Deadline& deadline) {
+  if (closed() || state().closed) return OkStatus();
+  const Step there = std::max(first_needed(), stream_->info().branch.fork_step);
+  LS_ASSIGN_OR_RETURN(const Step end,
+                      FirstStepOfObject(ledger_.follower(), state().trim_step, deadline));
   // All but the first are what branches need.
   const StepRanges by_branches(needed.begin() + 1, needed.end());
-  const uint64_t steps = CountOutside(by_branches, there, state().trim_step);
+  const uint64_t steps = CountOutside(by_branches, there, end);
   report_.waiting_steps += steps;
   report_.waiting_bytes += steps * MeanStepBytes(stream_->info(), state());
+  return OkStatus();
 }
 
 Status BranchPass::Forget(const std::string& branch, const Deadline& deadline) {

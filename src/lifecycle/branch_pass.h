@@ -40,7 +40,7 @@ class BranchPass {
   // Moves the boundary, if it has done its work and there is more to give up.
   Status Advance(const StepRanges& needed, const Deadline& deadline);
   // Counts the steps that are given up and still there. `needed` as for Remove().
-  void CountWaiting(const StepRanges& needed);
+  Status CountWaiting(const StepRanges& needed, const Deadline& deadline);
   // Takes a branch whose objects are gone off the list.
   Status Forget(const std::string& branch, const Deadline& deadline);
   // Writes the description of a branch whose maker died before it did.

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lakestream/lifecycle.h"
-#include "ledger/context.h"
+#include "ledger/follower.h"
 #include "manifest/state.h"
 
 namespace lakestream {
@@ -18,5 +18,7 @@ Result<std::vector<RunInfo>> DescribeRuns(const LedgerContext& context, const St
 // first. A cold start for each.
 Result<std::vector<BranchSummary>> DescribeBranches(const Stream& stream, const State& state,
                                                     const Deadline& deadline);
+// An object goes as a whole: if `step` is the first to stay, the steps from this one on stay too.
+Result<Step> FirstStepOfObject(const Follower& follower, Step step, const Deadline& deadline);
 
 }  // namespace lakestream

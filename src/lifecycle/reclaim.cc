@@ -88,7 +88,7 @@ class Reclaimer {
       }
     }
     LS_RETURN_IF_ERROR(pass.Remove(needed, deadline));
-    pass.CountWaiting(needed);
+    LS_RETURN_IF_ERROR(pass.CountWaiting(needed, deadline));
     LS_RETURN_IF_ERROR(pass.EndWhatIsAbandoned(deadline));
     for (const std::string& name : gone) LS_RETURN_IF_ERROR(pass.Forget(name, deadline));
     LS_RETURN_IF_ERROR(pass.Advance(needed, deadline));

@@ -31,29 +31,42 @@ std::optional<Step> LastUnneeded(const StepRanges& needed, Step from, Step to) {
   return std::nullopt;
 }
 
+// Where one of the branch's own steps lies, unless its index page is gone.
+Result<std::optional<PlacedEntry>> Place(const Follower& follower, Step step,
+                                         const Deadline& deadline) {
+  const LedgerContext& context = follower.context();
+  if (const PlacedEntry* placed = FindStep(follower.state().tail, step))
+    return std::optional(*placed);
+  const uint64_t page = step / context.info.spec.index_page_steps;
+  auto bytes = GetBytes(context.store, IndexKey(context.branch(), page), deadline);
+  if (bytes.status().code() == Code::kNotFound) return std::optional<PlacedEntry>();
+  LS_RETURN_IF_ERROR(bytes.status());
+  LS_ASSIGN_OR_RETURN(const IndexPage decoded, DecodeIndexPage(context.info, page, bytes->bytes()));
+  const PlacedEntry* const placed = FindStep(decoded.entries, step);
+  return placed == nullptr ? std::optional<PlacedEntry>() : std::optional(*placed);
+}
+
 // Whether the data of a step below the boundary is still there. Asks for as little as possible:
 // reclamation removes data first, then index pages.
 Result<bool> IsThere(const Follower& follower, Step step, const Deadline& deadline) {
+  LS_ASSIGN_OR_RETURN(const auto placed, Place(follower, step, deadline));
+  if (!placed) return false;
   const LedgerContext& context = follower.context();
-  const PlacedEntry* placed = FindStep(follower.state().tail, step);
-  IndexPage page;
-  if (placed == nullptr) {
-    const uint64_t number = step / context.info.spec.index_page_steps;
-    auto bytes = GetBytes(context.store, IndexKey(context.branch(), number), deadline);
-    if (bytes.status().code() == Code::kNotFound) return false;
-    LS_RETURN_IF_ERROR(bytes.status());
-    LS_ASSIGN_OR_RETURN(page, DecodeIndexPage(context.info, number, bytes->bytes()));
-    placed = FindStep(page.entries, step);
-  }
-  if (placed == nullptr) return false;
-  const Entry& entry = placed->entry;
-  auto head = context.store.Head(DataKey(context.branch(), entry.session, entry.object), deadline);
+  const std::string key = DataKey(context.branch(), placed->entry.session, placed->entry.object);
+  auto head = context.store.Head(key, deadline);
   if (head.status().code() == Code::kNotFound) return false;
   LS_RETURN_IF_ERROR(head.status());
   return true;
 }
 
 }  // namespace
+
+Result<Step> FirstStepOfObject(const Follower& follower, Step step, const Deadline& deadline) {
+  const Step fork = follower.context().info.branch.fork_step;
+  if (step <= fork || step >= follower.state().next_step) return step;
+  LS_ASSIGN_OR_RETURN(const auto placed, Place(follower, step, deadline));
+  return placed ? placed->first_step : step;
+}
 
 Result<Retention> GetRetention(Stream& stream, const Deadline& deadline) {
   Follower follower(ContextOf(stream));
@@ -77,12 +90,14 @@ Result<Retention> GetRetention(Stream& stream, const Deadline& deadline) {
   Step there = std::max(boundary.settled_step, own);
   if (stored.HasStood(stream.info())) {
     // A pass may have removed what the boundary releases: the last of it tells.
-    const auto last = LastUnneeded(needed, there, boundary.first_step);
+    LS_ASSIGN_OR_RETURN(const Step end, FirstStepOfObject(follower, boundary.first_step, deadline));
+    const auto last = LastUnneeded(needed, there, end);
     const Result<bool> waits = last ? IsThere(follower, *last, deadline) : Result<bool>(false);
     LS_RETURN_IF_ERROR(waits.status());
     if (!*waits) there = std::max(boundary.first_step, own);
   }
-  retention.reclaimable_steps = CountOutside(needed, there, state.trim_step);
+  LS_ASSIGN_OR_RETURN(const Step end, FirstStepOfObject(follower, state.trim_step, deadline));
+  retention.reclaimable_steps = CountOutside(needed, there, end);
   retention.reclaimable_bytes = retention.reclaimable_steps * MeanStepBytes(stream.info(), state);
   return retention;
 }
