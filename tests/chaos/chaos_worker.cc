@@ -334,7 +334,7 @@ class Worker {
   // By rules, or just so, near the end: then it must be refused as long as anybody needs the steps.
   void TrimNow() {
     TrimOptions options;
-    options.rules.keep_last = static_cast<uint32_t>(1 + Below(4));
+    options.rules.keep_last = static_cast<uint32_t>(Below(4));
     if (Chance(60)) {
       auto end = EndOfStream();
       if (!end.ok()) return SayError("status", end.status());

@@ -216,7 +216,8 @@ class Round:
         running = [m for m in self.crew.running() if m.continue_at is None]
         if not running:
             return
-        member = self.random.choice(running)
+        producers = [m for m in running if m.role == "produce"]
+        member = self.random.choice(producers if producers and self.random.random() < 0.4 else running)
         seconds = self.random.choice((0.2, 1.0, 0.6 * self.grace_ms / 1000, 1.5 * self.grace_ms / 1000))
         if self.random.random() < 0.2:
             seconds = 3.5 * self.grace_ms / 1000  # the log that it knows may be reclaimed meanwhile
