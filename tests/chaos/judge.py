@@ -158,7 +158,9 @@ class Judge:
 
     def check_observed(self, who, said):
         """An observer's step: on a branch, those below the fork are its parent's."""
-        log, place = self.logs[said["read"]], (said["dp"], said["cp"])
+        log, place = self.logs.get(said["read"]), (said["dp"], said["cp"])
+        if log is None:
+            return self.wrong("missing", f"{who} has read branch {said['read']}, of which there is no log")
         while log.fork and said["step"] < log.fork["step"]:
             log = self.logs[log.fork["parent"]]
         stored = self.slices[log.name].get(said["step"], {}).get(place)
