@@ -31,6 +31,9 @@ void Report(const std::string& benchmark, const std::string& folder, const std::
 
 // Seconds since an arbitrary start.
 double NowSeconds();
+// Processor time of all threads of this process, system calls included: hardly moves when others
+// use the machine.
+double CpuSeconds();
 
 // The rest of the command line after the program's name; and the value of "--out" in it ("" if
 // absent).

@@ -10,6 +10,7 @@ mkdir -p "$SCRATCH" bench/results
 "$BUILD/bin/bench_memory" --folder "$SCRATCH" --out bench/results
 rm -rf "$SCRATCH"/local-*
 "$BUILD/bin/bench_commit" --folder "$SCRATCH" --out bench/results
+bench/instructions.py "$BUILD" bench/results
 "$BUILD/bin/bench_restart" --folder "$SCRATCH" --out bench/results
 "$BUILD/bin/bench_gc" --folder "$SCRATCH" --out bench/results
 
