@@ -1,11 +1,7 @@
 // What a commit and a cold start cost as history grows: versions = steps = 10, 1e3, 1e6, 1e7.
 //
-// The history is synthetic, made by the production code itself: each record goes through
-// MakeRecord, EncodeRecord and Apply, snapshots and pages through their encoders, so every byte is
-// what a real producer would have written. Only what a cold start or a commit near the head can
-// touch is stored: the last two snapshots and what follows them, the last pages, the hint. (At 10
-// and 1e3 everything is.) Then a real follower, committer and housekeeping go on from there, one
-// step a commit.
+// The history is synthetic (long_history.h). A real follower, committer and housekeeping go on from
+// there, one step a commit.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -16,58 +12,15 @@
 #include "ledger/housekeeping.h"
 #include "store/memory_store.h"
 #include "store/metered_store.h"
+#include "tests/support/long_history.h"
 
 using namespace lakestream;
 using namespace lakestream::bench;
+using testing_support::LongHistory;
 
 namespace {
 
 constexpr Mesh kMesh{4, 2};
-
-Entry NextEntry(const State& state) {
-  const ProducerRow& row = state.rows.at("bench");
-  Entry entry;
-  entry.session = row.session;
-  entry.object = static_cast<uint32_t>(row.next_sequence);
-  entry.first_sequence = row.next_sequence;
-  entry.layout = {1, {{kMesh.slice_count(), 1025}}};
-  entry.object_bytes = 64 + entry.layout.FrameBytes() + 192;
-  entry.state = StateRef::Of("row " + std::to_string(row.next_sequence), 0);
-  return entry;
-}
-
-// Writes a history of `versions`: one open, then one step a version.
-void MakeHistory(Stream& stream, Version versions) {
-  const StreamInfo& info = stream.info();
-  const uint64_t interval = info.spec.snapshot_interval;
-  const Version keep_from = versions > 2 * interval ? versions / interval * interval - interval : 0;
-  State state = EmptyState(info);
-  const auto put = [&](const std::string& key, ConstBytes bytes) {
-    Require(PutBytes(stream.store(), key, bytes, {}, Deadline::Never()));
-  };
-  while (state.version < versions) {
-    CommitId id{};
-    for (size_t i = 0; i < 8; ++i) id[i] = static_cast<uint8_t>(state.version >> (8 * i));
-    std::vector<Change> changes;
-    if (state.version == 0) {
-      changes.push_back(OpenChange{"bench", 0});
-    } else {
-      changes.push_back(PublishChange{NextEntry(state)});
-    }
-    const Record record = MakeRecord(info, state, std::move(changes), id, 1764547200000);
-    const auto bytes = EncodeRecord(record);
-    const auto pages = Require(Apply(info, record, RecordHash(bytes), state));
-    if (state.version >= keep_from) {
-      put(LogKey(kMainBranch, state.version), bytes);
-      for (const IndexPage& page : pages)
-        put(IndexKey(kMainBranch, page.page), EncodeIndexPage(info, page));
-    }
-    if (state.version % interval == 0 && state.version >= keep_from) {
-      put(SnapshotKey(kMainBranch, state.version), EncodeSnapshot(info, state));
-    }
-  }
-  put(HeadKey(kMainBranch), EncodeHeadHint(state.version));
-}
 
 // A writer at the head of a history.
 class Writer {
@@ -76,7 +29,8 @@ class Writer {
       : metered_(std::make_shared<MeteredStore>(std::move(store))) {
     stream_ =
         Require(Stream::Create(metered_, std::move(runtime), {.mesh = kMesh}, Deadline::Never()));
-    MakeHistory(*stream_, versions);
+    history_ = std::make_unique<LongHistory>(*stream_,
+                                             testing_support::HistoryShape{.versions = versions});
     const StoreCounts before = metered_->counts();
     const double began = NowSeconds();
     follower_ =
@@ -98,7 +52,9 @@ class Writer {
     const double began = NowSeconds();
     for (int i = 0; i < count; ++i) {
       Require(committer_->Commit(
-          [](const State& state) { return std::vector<Change>{PublishChange{NextEntry(state)}}; },
+          [this](const State& state) {
+            return std::vector<Change>{PublishChange{history_->NextEntry(state)}};
+          },
           Deadline::Never()));
       housekeeping_->AfterCommits(committer_->TakeOwnVersions(), Deadline::Never());
     }
@@ -119,6 +75,7 @@ class Writer {
  private:
   std::shared_ptr<MeteredStore> metered_;
   std::shared_ptr<Stream> stream_;
+  std::unique_ptr<LongHistory> history_;
   std::unique_ptr<Follower> follower_;
   std::unique_ptr<Committer> committer_;
   std::unique_ptr<Housekeeping> housekeeping_;

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "sim/seed_runner.h"
+#include "sim/small_scope.h"
 
 namespace lakestream::sim {
 namespace {
@@ -18,6 +19,7 @@ struct Arguments {
   bool verbose = false;
   bool large = false;
   bool mutations = false;
+  bool exhaustive = false;
   uint64_t failures_max = 3;
 };
 
@@ -74,6 +76,13 @@ int PlayMany(const Arguments& arguments, SeedPlan plan) {
   return failed.empty() ? 0 : 1;
 }
 
+int PlaySmallScope() {
+  const SmallScopeResult result = SearchSmallScope({});
+  Print(Str(result.states, " states, ", result.transitions, " transitions: ",
+            result.violation.empty() ? "every interleaving holds" : result.violation, "\n"));
+  return result.violation.empty() ? 0 : 1;
+}
+
 int Main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app(
@@ -87,7 +96,10 @@ int Main(int argc, char** argv) {
   app.add_flag("--large", arguments.large, "dozens of actors a run instead of a few");
   app.add_flag("--mutations", arguments.mutations,
                "see that each deliberate bug in sim/mutations is caught (an hour or so)");
+  app.add_flag("--exhaustive", arguments.exhaustive,
+               "every interleaving of two clients, a reclaimer and four slots");
   CLI11_PARSE(app, argc, argv);
+  if (arguments.exhaustive) return PlaySmallScope();
   if (arguments.mutations) {
     execl(LS_SIM_MUTATIONS, LS_SIM_MUTATIONS, static_cast<char*>(nullptr));
     std::perror(LS_SIM_MUTATIONS);

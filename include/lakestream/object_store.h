@@ -76,7 +76,9 @@ struct PutResult {
 struct ListOptions {
   std::string prefix;
   std::string start_after;  // keys strictly greater
-  uint32_t limit = 1000;    // 1..1000 entries a page
+  // 1..16384: so many entries a page at most. A store may give fewer (S3: 1000) and say that there
+  // are more; on a local store each page reads the whole folder, so a few large ones are cheap.
+  uint32_t limit = 16384;
 };
 
 struct ListPage {

@@ -86,7 +86,8 @@ void ReclaimAll(World& world) {
       return Reclaim(*stream, options, deadline);
     });
     if (!report.ok()) return world.Report("no_coordinator", report.status().ToString());
-    runtime->SleepUntil(runtime->Now() + Duration(world.options.reclaim_grace + kSecond));
+    runtime->SleepUntil(runtime->Now() + Duration(world.options.reclaim_grace +
+                                                  world.options.profile.list_lag + kSecond));
   }
 }
 

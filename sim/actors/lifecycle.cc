@@ -82,13 +82,11 @@ class Operator {
               " of ", options.parts),
           live.status());
       if (!live.ok()) return;
-      // The last part, and only that, makes it live. But listings that lag may hide an earlier one,
-      // and an operator who was paused may begin it anew.
-      const bool may_lack = world_.options.profile.list_lag > 0 || world_.options.pause_chance > 0;
-      const bool last = options.part + 1 == calls;
-      if (*live != last && !(last && may_lack)) {
-        world_.Report("nothing_lost", Str("checkpoint ", options.name, " is ", *live ? "" : "not ",
-                                          "live with ", options.part + 1, " of ", options.parts));
+      // Never without all parts. (With all it may still not be: a begin that a dead operator left
+      // on its way can land in between and start it anew.)
+      if (*live && options.part + 1 < calls) {
+        world_.Report("nothing_lost", Str("checkpoint ", options.name, " is live with ",
+                                          options.part + 1, " of ", options.parts, " parts"));
       }
     }
   }

@@ -88,6 +88,7 @@ void SuperviseConsumer(World& world, Timeline& line, uint32_t rank) {
       }
       world.scheduler.SleepUntil(world.scheduler.now() + kLook);
     }
+    supervisor.KillAll();
   });
 }
 

@@ -144,7 +144,7 @@ TEST_F(RunsTest, TroubleWithTheWatermarkDoesNotStopReading) {
 }
 
 // A reader that waits on a trimmed step, or finds its object gone, is told that it was trimmed.
-TEST_F(RunsTest, AReaderOfATrimmedStepGetsItsOwnError) {
+TEST_F(RunsTest, C11_H31_AReaderOfATrimmedStepGetsItsOwnError) {
   Write(10);
   ConsumerOptions options;
   options.prefetch_steps = 1;

@@ -78,17 +78,22 @@ Status BranchPass::RemoveAll(const Deadline& deadline) {
   return sweeper_.Sweep(HeadKey(name()), "", report_.small_objects, hint, deadline);
 }
 
-// What is missing may have been removed by a pass that saw the boundary stand, or move, after this
-// one looked.
-Status BranchPass::OvertakenOr(const Status& status, const Deadline& deadline) {
+// An index page that is missing (its steps end at `end`) may have been removed by a pass that saw
+// the boundary stand, or move, after this one looked; or, below what this branch itself needs, one
+// that saw its last branch give it up.
+Status BranchPass::OvertakenOr(const Status& status, Step end, const Deadline& deadline) {
   if (status.code() != Code::kDataLoss) return status;
   LS_ASSIGN_OR_RETURN(const StoredBoundary now,
                       ReadBoundary(stream_->store(), stream_->info(), name(), deadline));
-  if (now.boundary == stored_.boundary && now.HasStood(stream_->info()) == may_remove())
+  const bool by_branches_only = end <= first_needed();
+  if (!by_branches_only && now.boundary == stored_.boundary &&
+      now.HasStood(stream_->info()) == may_remove()) {
     return status;
+  }
   return UnavailableError(Str("another reclamation of branch ", name(), " of ",
                               stream_->store().Describe(),
-                              " went on meanwhile and this one ends; run it again"));
+                              " went on meanwhile and this one ends; run it again, and if it stays "
+                              "so, 'lakestream verify'"));
 }
 
 // The branch's own data objects that hold a needed step, or a producer's state; sorted.
@@ -107,7 +112,7 @@ Result<std::vector<BranchPass::ObjectRef>> BranchPass::Referred(const StepRanges
   for (uint64_t page = first_page; page < state().next_step / steps; ++page) {
     if (!Meets(needed, page * steps, (page + 1) * steps)) continue;
     const auto found = index.Page(page, deadline);
-    if (!found.ok()) return OvertakenOr(found.status(), deadline);
+    if (!found.ok()) return OvertakenOr(found.status(), (page + 1) * steps, deadline);
     add((*found)->entries);
   }
   add(state().tail);
@@ -265,7 +270,7 @@ Result<bool> BranchPass::PagesAreThere(const State& at, const StepRanges& needed
     if (options_.dry_run) return false;
     const auto built =
         BuildIndexPage(ledger_.context(), state(), ledger_.follower().boundary(), page, deadline);
-    if (!built.ok()) return OvertakenOr(built.status(), deadline);
+    if (!built.ok()) return OvertakenOr(built.status(), (page + 1) * steps, deadline);
     LS_RETURN_IF_ERROR(PutBytes(stream_->store(), IndexKey(name(), page),
                                 EncodeIndexPage(stream_->info(), *built), {.if_absent = true},
                                 deadline)

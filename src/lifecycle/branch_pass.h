@@ -53,7 +53,7 @@ class BranchPass {
     auto operator<=>(const ObjectRef&) const = default;
   };
   bool may_remove() const { return stored_.HasStood(stream_->info()); }
-  Status OvertakenOr(const Status& status, const Deadline& deadline);
+  Status OvertakenOr(const Status& status, Step end, const Deadline& deadline);
   Status RemoveAll(const Deadline& deadline);
   Result<std::vector<ObjectRef>> Referred(const StepRanges& needed, const Deadline& deadline);
   Status RemoveData(const StepRanges& needed, const Deadline& deadline);

@@ -7,7 +7,9 @@
 #include "lakestream/producer.h"
 #include "manifest/keys.h"
 #include "store/local_store.h"
+#include "store/memory_store.h"
 #include "tests/support/dying_store.h"
+#include "tests/support/forwarding_store.h"
 #include "tests/support/movable_clock.h"
 #include "tests/support/scoped_dir.h"
 #include "tests/support/tiny_stream.h"
@@ -260,7 +262,7 @@ TEST_F(ReclaimTest, ADeletionThatDiedBehindItsCommitIsCompletedByAPass) {
   EXPECT_TRUE(Keys("log/exp/").empty());
 }
 
-TEST_F(ReclaimTest, ACrashAtAnyRequestOfAPassLosesNothingAndTheNextOneGoesOn) {
+TEST_F(ReclaimTest, H33_ACrashAtAnyRequestOfAPassLosesNothingAndTheNextOneGoesOn) {
   bool survived = false;
   for (int requests = 0; !survived; ++requests) {
     TinyStream tiny({}, kSmall, clock_);
@@ -289,7 +291,7 @@ TEST_F(ReclaimTest, ACrashAtAnyRequestOfAPassLosesNothingAndTheNextOneGoesOn) {
   }
 }
 
-TEST_F(ReclaimTest, AbandonedUploadsAreEndedAndLivingOnesAreNot) {
+TEST_F(ReclaimTest, H34_AbandonedUploadsAreEndedAndLivingOnesAreNot) {
   Write(0, 2);
   const auto begin = [&](const std::string& key) {
     auto upload = tiny_.faults->StartUpload(key, tiny_.Soon());
@@ -332,7 +334,7 @@ TEST_F(ReclaimTest, AStoreThatCannotListUploadsIsReclaimedAllTheSame) {
 }
 
 // D4: ages are told by the store's clock alone. Here a reclaimer's own clocks are weeks ahead.
-TEST(ReclaimClockTest, AClientWhoseClockIsWrongDeletesNothingEarly) {
+TEST(ReclaimClockTest, H29_H57_AClientWhoseClockIsWrongDeletesNothingEarly) {
   const ScopedDir dir;
   const auto wrong = std::make_shared<MovableClock>();
   wrong->Advance(std::chrono::hours(24 * 30));
@@ -354,6 +356,30 @@ TEST(ReclaimClockTest, AClientWhoseClockIsWrongDeletesNothingEarly) {
     EXPECT_TRUE(report->ended.empty());
     wrong->Advance(std::chrono::hours(24 * 30));  // it even jumps
   }
+}
+
+// A store that cannot compare and swap.
+class NoSwapStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  StoreCapabilities capabilities() const override {
+    StoreCapabilities capabilities = ForwardingStore::capabilities();
+    capabilities.put_if_match = false;
+    return capabilities;
+  }
+};
+
+TEST(ReclaimStoreTest, H32_WithoutCompareAndSwapNothingIsReclaimedAndCommitsGoOn) {
+  testing_support::TinyStream tiny(
+      {}, {.mesh = {2, 1}}, RealRuntime(),
+      std::make_shared<NoSwapStore>(std::make_shared<MemoryStore>(RealRuntime(), "no-swap")));
+  auto producer = Producer::Open(tiny.stream, {.name = "a"}, tiny.Soon());
+  ASSERT_TRUE(producer.ok()) << producer.status();
+  ASSERT_TRUE((*producer)->Write(tiny.MakeTgb(0), "", tiny.Soon()).ok());
+  const auto refused = Reclaim(*tiny.stream, {}, tiny.Soon());
+  EXPECT_EQ(refused.status().reason(), Reason::kUnsafeStore) << refused.status();
+  ASSERT_TRUE((*producer)->Close(tiny.Soon()).ok());
+  EXPECT_EQ(tiny.ItemsInOrder(), std::vector<int>{0});
 }
 
 TEST_F(ReclaimTest, PartsAndWatermarksOfThePastGo) {

@@ -1,6 +1,14 @@
 #include "lifecycle/sweeper.h"
 
+#include <algorithm>
+#include <span>
+
 namespace lakestream {
+namespace {
+
+constexpr size_t kDeletedAtOnce = 1000;  // one request on S3
+
+}  // namespace
 
 Status Sweeper::Sweep(const std::string& prefix, const std::string& before, uint64_t& counter,
                       const IsDead& is_dead, const Deadline& deadline) {
@@ -22,10 +30,13 @@ Status Sweeper::Sweep(const std::string& prefix, const std::string& before, uint
 
 Status Sweeper::Remove(const std::vector<std::string>& keys, uint64_t& counter,
                        const Deadline& deadline) {
-  if (keys.empty()) return OkStatus();
-  if (!options_.dry_run) LS_RETURN_IF_ERROR(context_.store.Delete(keys, deadline));
-  counter += keys.size();
-  if (options_.progress) options_.progress(report_.removed());
+  for (std::span<const std::string> rest = keys; !rest.empty();) {
+    const auto some = rest.first(std::min(rest.size(), kDeletedAtOnce));
+    if (!options_.dry_run) LS_RETURN_IF_ERROR(context_.store.Delete(some, deadline));
+    counter += some.size();
+    rest = rest.subspan(some.size());
+    if (options_.progress) options_.progress(report_.removed());
+  }
   return OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include "manifest/record.h"
 #include "store/memory_store.h"
 #include "tests/support/faulty_store.h"
+#include "tests/support/forwarding_store.h"
 #include "tests/support/tiny_stream.h"
 
 namespace lakestream {
@@ -116,7 +117,7 @@ TEST_F(ProducerTest, BadTgbsAreRefusedAndNothingElseHappens) {
   EXPECT_EQ(tiny_.ItemsInOrder(), (std::vector<int>{0}));
 }
 
-TEST_F(ProducerTest, AFullDiskIsReportedAndARestartLosesNothing) {
+TEST_F(ProducerTest, C18_AFullDiskIsReportedAndARestartLosesNothing) {
   auto producer = Open("a");
   ASSERT_TRUE(Write(*producer, 0).ok());
   ASSERT_TRUE(producer->Flush(tiny_.Soon()).ok());
@@ -163,6 +164,43 @@ TEST_F(ProducerTest, C1_H1_ACommitWhoseAnswerWasLostCountsOnce) {
 }
 
 // C2, H11, H12: 409 decides nothing; the slot does.
+// Lets somebody else commit first, so often.
+class RivalStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  Result<PutResult> Put(const std::string& key, std::span<const ConstBytes> pieces,
+                        const PutOptions& options, const Deadline& deadline) override {
+    if (key.starts_with("log/") && rounds > 0 && rival) {
+      --rounds;
+      rival();
+    }
+    return ForwardingStore::Put(key, pieces, options, deadline);
+  }
+  std::function<void()> rival;
+  int rounds = 0;
+};
+
+TEST_F(ProducerTest, C9_AProducerThatKeepsLosingUploadsItsDataOnce) {
+  auto rival = Open("b");
+  auto store = std::make_shared<RivalStore>(tiny_.faults);
+  auto stream = Stream::Open(store, tiny_.runtime, tiny_.Soon());
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  auto producer = Producer::Open(*stream, Options("a"), tiny_.Soon());
+  ASSERT_TRUE(producer.ok()) << producer.status();
+  constexpr int kRounds = 20;
+  store->rival = [&] {
+    ASSERT_TRUE(Write(*rival, 1000).ok());
+    ASSERT_TRUE(rival->Flush(tiny_.Soon()).ok());
+  };
+  store->rounds = kRounds;
+  ASSERT_TRUE(Write(**producer, 0).ok());
+  ASSERT_TRUE((*producer)->Flush(tiny_.Soon()).ok());
+  EXPECT_EQ((*producer)->stats().conflicts, static_cast<uint64_t>(kRounds));
+  const auto data = tiny_.faults->List({.prefix = DataPrefix(kMainBranch)}, tiny_.Soon());
+  ASSERT_TRUE(data.ok());
+  EXPECT_EQ(data->objects.size(), static_cast<size_t>(kRounds + 1));
+}
+
 TEST_F(ProducerTest, C2_H11_ConflictAnswersAreTriedAgain) {
   auto producer = Open("a");
   tiny_.faults->FailPuts("log/", UnavailableError("409", Reason::kConflict), 3);

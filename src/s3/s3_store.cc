@@ -12,6 +12,7 @@
 namespace lakestream::s3 {
 namespace {
 
+constexpr uint32_t kListKeysMax = 1000;              // S3's limit
 constexpr uint64_t kSinglePutBytesMax = 5ull << 30;  // S3's limit
 constexpr int kOverwritesMax = 8;                    // of one object during one Get
 constexpr int kPreconditionFailed = 412;
@@ -144,7 +145,7 @@ Result<ListPage> S3Store::List(const ListOptions& options, const Deadline& deadl
   S3Request request{.operation = "LIST"};
   request.query = {{"list-type", "2"},
                    {"encoding-type", "url"},
-                   {"max-keys", std::to_string(options.limit)},
+                   {"max-keys", std::to_string(std::min(options.limit, kListKeysMax))},
                    {"prefix", prefix}};
   if (!start_after.empty()) request.query.emplace_back("start-after", start_after);
   ListResult listed;

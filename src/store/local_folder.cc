@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <vector>
 
 #include "base/text.h"
@@ -246,7 +245,7 @@ Result<std::optional<PutResult>> LocalFolder::RefuseEarly(const std::string& key
 }
 
 // Polls, so that a stopped process that holds the lock cannot outlast the caller's deadline.
-Result<std::unique_ptr<FileLock>> LocalFolder::Lock(const std::string& key,
+Result<std::unique_ptr<FileLock>> LocalFolder::Lock(std::string_view key,
                                                     const Deadline& deadline) {
   const std::string path = Str(temporary_folder_, "/lock-", HexOf(LockNumber(key)).substr(14));
   Backoff backoff(std::chrono::microseconds(200), std::chrono::milliseconds(10));
@@ -263,24 +262,29 @@ Result<std::unique_ptr<FileLock>> LocalFolder::Lock(const std::string& key,
   }
 }
 
+// Locks are taken once for all the keys that share one.
 Status LocalFolder::Remove(std::span<const std::string> keys, const Deadline& deadline) {
   for (const std::string& key : keys) LS_RETURN_IF_ERROR(CheckHoldable(key));
-  std::set<std::string> changed;  // one path for each folder
-  std::set<std::string> parents;
+  std::map<uint64_t, std::vector<std::string_view>> by_lock;
   for (const std::string& key : keys) {
     LS_RETURN_IF_ERROR(CheckDeadline(*runtime_, deadline, Str("delete of '", key, "'")));
-    const std::string path = PathOf(key);
-    const Result<FileInfo> there = files_->Stat(path);
+    const Result<FileInfo> there = files_->Stat(PathOf(key));
     if (there.status().code() == Code::kNotFound) continue;
     LS_RETURN_IF_ERROR(there.status());
-    if (there->kind != FileKind::kFile) continue;
-    const Result<std::unique_ptr<FileLock>> lock = Lock(key, deadline);
-    if (!lock.ok() && lock.status().code() != Code::kUnimplemented) return lock.status();
-    const Status removed = files_->RemoveFile(path);
-    if (!removed.ok() && removed.code() != Code::kNotFound) return removed;
-    if (parents.insert(ParentOf(path)).second) changed.insert(path);
+    if (there->kind == FileKind::kFile) by_lock[LockNumber(key)].push_back(key);
   }
-  for (const std::string& path : changed) LS_RETURN_IF_ERROR(folders_.SyncParent(path));
+  std::map<std::string, std::string> changed;  // a path in each folder
+  for (const auto& [number, locked] : by_lock) {
+    const Result<std::unique_ptr<FileLock>> lock = Lock(locked.front(), deadline);
+    if (!lock.ok() && lock.status().code() != Code::kUnimplemented) return lock.status();
+    for (const std::string_view key : locked) {
+      const std::string path = PathOf(key);
+      const Status removed = files_->RemoveFile(path);
+      if (!removed.ok() && removed.code() != Code::kNotFound) return removed;
+      changed.emplace(ParentOf(path), path);
+    }
+  }
+  for (const auto& [folder, path] : changed) LS_RETURN_IF_ERROR(folders_.SyncParent(path));
   return OkStatus();
 }
 

@@ -113,7 +113,7 @@ class LocalFolder {
   Result<bool> Settle(Draft& draft, const FileInfo& sealed, const std::string& path,
                       const Status& failure);
   Result<bool> IsMet(const std::string& path, const PutOptions& options);
-  Result<std::unique_ptr<FileLock>> Lock(const std::string& key, const Deadline& deadline);
+  Result<std::unique_ptr<FileLock>> Lock(std::string_view key, const Deadline& deadline);
   Status MakeTemporaryFolder();
 
   const std::shared_ptr<Runtime> runtime_;

@@ -13,13 +13,13 @@
 namespace lakestream {
 
 inline constexpr size_t kKeyBytesMax = 1024;
-inline constexpr uint32_t kListLimitMax = 1000;
+inline constexpr uint32_t kListLimitMax = 16384;
 
 // kInvalidArgument unless `key` is 1..1024 bytes of UTF-8 without NUL.
 Status CheckKey(std::string_view key);
 // The key, and at most one condition.
 Status CheckPut(std::string_view key, const PutOptions& options);
-// A limit of 1..1000.
+// A limit of 1..kListLimitMax.
 Status CheckList(const ListOptions& options);
 // A part's number is 1..parts_max.
 Status CheckPartNumber(std::string_view key, uint32_t number, uint64_t parts_max);

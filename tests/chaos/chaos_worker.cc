@@ -1,12 +1,14 @@
 // One process of a chaos run (README.md): chaos_worker <role> <uri> key=value...
 //
 //   create    the stream
-//   produce   name= branch= pace_ms= finish=  items 0, 1, 2, ... until the file `finish` exists
+//   produce   name= branch= pace_ms= large_every= finish=  items 0, 1, 2, ... until the file
+//             `finish` exists
 //   consume   job= run= rank= ranks= dp= cp= dp_size= start= log=   reads to the end, as a rank
 //   operate   checkpoints, trims, branches, at random, for ever
+//   observe   reads any branch from its first step on, attached to nothing, for ever
 //   reclaim   passes of reclamation, for ever
-//   settle    ends runs, pending checkpoints and all branches but one, trims, reclaims until
-//             nothing is left to do
+//   settle    keep=  ends runs, pending checkpoints and all branches but one, trims to the last
+//             `keep` checkpoints (0: to the end), reclaims until nothing is left to do
 //
 // Says what it knows as lines of JSON on stderr, written at once: a kill loses nothing that was
 // said. The exit code tells the driver what to do next, see Fail().
@@ -100,13 +102,16 @@ class Words {
   std::map<std::string, std::string> words_;
 };
 
+// Words in the one large slice of a large item: enough for an upload in parts.
+constexpr uint64_t kLargeWords = 9'000'000;
+
 // The deterministic source: which words stand in the slice (dp, cp) of an item. judge.py has it,
 // too.
-std::vector<uint64_t> WordsOf(const std::string& producer, uint64_t item, uint32_t dp,
-                              uint32_t cp) {
+std::vector<uint64_t> WordsOf(const std::string& producer, uint64_t item, uint32_t dp, uint32_t cp,
+                              bool large) {
   const std::string id = Str(producer, "/", item, "/", dp, "/", cp);
   const uint64_t word = Checksum64({reinterpret_cast<const uint8_t*>(id.data()), id.size()});
-  std::vector<uint64_t> words(20 + word % 300, word);
+  std::vector<uint64_t> words(large ? kLargeWords : 20 + word % 300, word);
   words[0] = item;
   return words;
 }
@@ -118,11 +123,11 @@ std::string StateBehind(uint64_t items) {
   return state;
 }
 
-Tgb MakeTgb(const Mesh& mesh, const std::string& producer, uint64_t item) {
+Tgb MakeTgb(const Mesh& mesh, const std::string& producer, uint64_t item, bool large) {
   Tgb tgb(mesh);
   for (uint32_t dp = 0; dp < mesh.dp; ++dp) {
     for (uint32_t cp = 0; cp < mesh.cp; ++cp) {
-      const std::vector<uint64_t> words = WordsOf(producer, item, dp, cp);
+      const std::vector<uint64_t> words = WordsOf(producer, item, dp, cp, large && dp + cp == 0);
       const TensorView tensor{producer,
                               DType::kU64,
                               {words.size()},
@@ -155,6 +160,7 @@ class Worker {
     if (role == "produce") return Produce();
     if (role == "consume") return Consume();
     if (role == "operate") return Operate();
+    if (role == "observe") return Observe();
     if (role == "reclaim") return ReclaimForEver();
     if (role == "settle") return Settle();
     return 2;
@@ -196,10 +202,13 @@ class Worker {
     uint64_t items = std::strtoull(producer.recovered_state().c_str(), nullptr, 10);
     Say(STDERR_FILENO, Str("{\"session\": ", producer.session(), ", \"recovered\": ", items, "}"));
     const std::string finish = words_.Text("finish");
-    while (finish.empty() || access(finish.c_str(), F_OK) != 0) {
+    const uint64_t large_every = words_.Number("large_every");
+    // The last state is one that lies in a data object, and so keeps that.
+    while (access(finish.c_str(), F_OK) != 0 || items % 5 != 3) {
       for (uint64_t burst = 1 + Below(8); burst > 0; --burst, ++items) {
-        const Status wrote = producer.Write(MakeTgb(stream_->info().spec.mesh, options.name, items),
-                                            StateBehind(items + 1), Soon());
+        const bool large = large_every > 0 && items % large_every == large_every - 1;
+        Tgb tgb = MakeTgb(stream_->info().spec.mesh, options.name, items, large);
+        const Status wrote = producer.Write(std::move(tgb), StateBehind(items + 1), Soon());
         if (!wrote.ok()) return Fail("write", wrote);
       }
       if (Chance(30)) {
@@ -207,6 +216,7 @@ class Worker {
         if (!flushed.ok()) return Fail("flush", flushed);
         SayDone(options.name, items);
       }
+      if (Below(1000) < 3) return 7;  // the driver lets it sleep for a while
       Sleep(Below(2 * words_.Number("pace_ms", 20)));
     }
     const Status finished = producer.Finish(Soon());
@@ -283,7 +293,7 @@ class Worker {
       if (what < 40) {
         Checkpoint();
       } else if (what < 65) {
-        TrimByRules();
+        TrimNow();
       } else if (what < 80) {
         ReadACheckpoint();
       } else if (what < 88) {
@@ -321,10 +331,17 @@ class Worker {
     }
   }
 
-  void TrimByRules() {
+  // By rules, or just so, near the end: then it must be refused as long as anybody needs the steps.
+  void TrimNow() {
     TrimOptions options;
-    options.rules.keep_last = static_cast<uint32_t>(1 + Below(4));
+    options.rules.keep_last = static_cast<uint32_t>(Below(4));
+    if (Chance(60)) {
+      auto end = EndOfStream();
+      if (!end.ok()) return SayError("status", end.status());
+      options.to = *end - std::min(*end, Below(80));
+    }
     const auto report = Trim(*stream_, options, Soon());
+    if (report.status().reason() == Reason::kHeldBack) return;
     if (!report.ok()) return SayError("trim", report.status());
     Say(STDERR_FILENO, Str("{\"trimmed\": ", report->to, "}"));
   }
@@ -370,17 +387,71 @@ class Worker {
     for (const BranchSummary& branch : *branches) {
       if (!branch.deleted) alive.push_back(branch.info.name);
     }
-    if (alive.size() > 2 || (!alive.empty() && Chance(40))) {
-      const Status deleted = DeleteBranch(*stream_, alive[Below(alive.size())], Soon());
+    const std::string any = alive.empty() ? "" : alive[Below(alive.size())];
+    if (alive.size() > 2 || (!alive.empty() && Chance(15))) {
+      const Status deleted = DeleteBranch(*stream_, any, Soon());
       if (!deleted.ok()) SayError("delete branch", deleted);
-      return;
+    } else if (alive.empty() || Chance(50)) {
+      Fork(*stream_);
+    } else {
+      auto branch = Stream::Open(store_, runtime_, Soon(), any);
+      if (!branch.ok()) return SayError("open branch", branch.status());
+      Chance(40) ? Fork(**branch) : TrimOnBranch(**branch);
     }
-    auto end = EndOfStream();
-    if (!end.ok()) return SayError("status", end.status());
+  }
+
+  void Fork(Stream& from) {
+    const auto status = GetStatus(from, Soon());
+    if (!status.ok()) return SayError("status", status.status());
     const std::string name = Str("b", runtime_->Random64() % 1000000);
-    const Status made = CreateBranch(*stream_, name, *end - std::min(*end, Below(40)), Soon());
-    if (!made.ok()) return SayError("branch", made);
+    const Step end = status->next_step;
+    const Status made = CreateBranch(from, name, end - std::min(end, Below(40)), Soon());
+    if (!made.ok()) return SayError("fork", made);
     Say(STDERR_FILENO, Str("{\"forked\": ", Quoted(name), "}"));
+  }
+
+  // A branch gives up steps that it shares, or its own.
+  void TrimOnBranch(Stream& branch) {
+    const auto status = GetStatus(branch, Soon());
+    if (!status.ok()) return SayError("status", status.status());
+    const Step end = status->next_step;
+    const auto report = Trim(branch, {.to = end - std::min(end, Below(30))}, Soon());
+    if (!report.ok()) SayError("trim branch", report.status());
+  }
+
+  // ---- observer
+
+  int Observe() {
+    while (true) {
+      Sleep(Below(300));
+      const Status seen = ObserveOnce();
+      if (!seen.ok()) SayError("observe", seen);
+    }
+  }
+
+  // Whoever reads without being attached may be told that a step is trimmed, but never meets a
+  // gap, other bytes, or nothing.
+  Status ObserveOnce() {
+    LS_ASSIGN_OR_RETURN(const auto branches, ListBranches(*stream_, Soon()));
+    const uint64_t which = Below(branches.size() + 1);
+    const std::string name = which == 0 ? "main" : branches[which - 1].info.name;
+    LS_ASSIGN_OR_RETURN(const auto stream, Stream::Open(store_, runtime_, Soon(), name));
+    LS_ASSIGN_OR_RETURN(const TrimReport trim, Trim(*stream, {.dry_run = true}, Soon()));
+    ConsumerOptions options;
+    options.dp_index = static_cast<uint32_t>(Below(2));
+    options.cp_index = static_cast<uint32_t>(Below(2));
+    options.start_step = trim.from;
+    options.prefetch_steps = static_cast<uint32_t>(1 + Below(30));
+    LS_ASSIGN_OR_RETURN(const auto consumer, Consumer::Open(stream, options, Soon()));
+    for (uint64_t count = Below(100); count > 0; --count) {
+      LS_ASSIGN_OR_RETURN(const auto next, consumer->Next(After(*runtime_, milliseconds(3000))));
+      if (!next) break;
+      Say(STDERR_FILENO, Str("{\"read\": ", Quoted(name), ", \"step\": ", next->step, ", \"dp\": ",
+                             options.dp_index, ", \"cp\": ", options.cp_index, ", \"hash\": \"",
+                             ToHex(Checksum64(next->slice().payload.bytes())), "\"}"));
+      if (Chance(10)) Sleep(Below(200));
+    }
+    return OkStatus();
   }
 
   // ---- reclamation
@@ -421,9 +492,20 @@ class Worker {
     bool kept = false;
     for (auto branch = branches.rbegin(); branch != branches.rend(); ++branch) {
       if (branch->deleted || !std::exchange(kept, true)) continue;
-      LS_RETURN_IF_ERROR(DeleteBranch(*stream_, branch->info.name, Soon()));
+      const Status deleted = DeleteBranch(*stream_, branch->info.name, Soon());
+      // What the kept one descends from stays.
+      if (!deleted.ok() && deleted.reason() != Reason::kHeldBack) return deleted;
     }
-    return Trim(*stream_, {.rules = {.keep_last = 2}}, Soon()).status();
+    const auto keep = static_cast<uint32_t>(words_.Number("keep"));
+    LS_RETURN_IF_ERROR(Trim(*stream_, {.rules = {.keep_last = keep}}, Soon()).status());
+    if (keep > 0) return OkStatus();
+    LS_ASSIGN_OR_RETURN(const auto checkpoints, ListCheckpoints(*stream_, Soon()));
+    for (const CheckpointInfo& checkpoint : checkpoints) {
+      LS_RETURN_IF_ERROR(PinCheckpoint(*stream_, checkpoint.name, false, Soon()));
+      LS_RETURN_IF_ERROR(DeleteCheckpoint(*stream_, checkpoint.name, Soon()));
+    }
+    LS_ASSIGN_OR_RETURN(const Step end, EndOfStream());
+    return Trim(*stream_, {.to = end}, Soon()).status();
   }
 
   int Settle() {

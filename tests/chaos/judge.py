@@ -11,20 +11,25 @@ Prints what is wrong, by kind, and exits with 1 if anything is.
 """
 
 import json
+import struct
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
 import stores  # noqa: F401  adds tools/reader to the path
 from branch_log import BranchLog
-from formats import DataObject, FormatError, checksum, read_boundary, read_branch, read_tensors, values
+from formats import DataObject, FormatError, checksum, read_boundary, read_branch, read_tensors
 from reach import data_key, needed_data, needed_steps
 
 
-def words_of(producer, item, dp, cp):
+LARGE_WORDS = 9_000_000
+
+
+def words_of(producer, item, dp, cp, large):
     """The deterministic source: chaos_worker.cc has it, too."""
     word = checksum(f"{producer}/{item}/{dp}/{cp}".encode())
-    return (item,) + (word,) * (19 + word % 300)
+    count = LARGE_WORDS if large and dp + cp == 0 else 20 + word % 300
+    return struct.pack("<Q", item) + struct.pack("<Q", word) * (count - 1)
 
 
 class Judge:
@@ -86,14 +91,16 @@ class Judge:
                     self.wrong("torn", f"{key}: {problem}")
                 for ordinal, grid in enumerate(found.slices):
                     step = entry["first_step"] + ordinal
-                    hashes[step] = self.check_grid(step, entry["producer"], entry["item"] + ordinal, grid)
+                    item = entry["item"] + ordinal
+                    large = log.name == "main" and self.is_large(entry["producer"], item)
+                    hashes[step] = self.check_grid(step, entry["producer"], item, grid, large)
                     self.counts["steps_seen"] += 1
                 state = found.state()
             if not isinstance(state, tuple) and int(state) != entry["item"] + entry["count"]:
                 text = f"{log.name} step {entry['first_step']}: the cursor of {entry['producer']} is {int(state)}"
                 self.wrong("exactly_once", f"{text}, its items so far are {entry['item'] + entry['count']}")
 
-    def check_grid(self, step, producer, item, grid):
+    def check_grid(self, step, producer, item, grid, large):
         hashes = {}
         for dp in range(self.mesh["dp"]):
             for cp in range(self.mesh["cp"]):
@@ -103,9 +110,14 @@ class Judge:
                     continue
                 hashes[dp, cp] = f"{checksum(payload):016x}"
                 _, tensors = read_tensors(payload)
-                if list(tensors) != [producer] or values(tensors, producer) != words_of(producer, item, dp, cp):
+                expected = ("U64", words_of(producer, item, dp, cp, large))
+                if list(tensors) != [producer] or tensors[producer][::2] != expected:
                     self.wrong("exactly_once", f"step {step} ({dp}, {cp}) is not item {item} of {producer}")
         return hashes
+
+    def is_large(self, producer, item):
+        every = self.run["large_every"].get(producer, 0)
+        return every and item % every == every - 1
 
     def check_missed(self):
         """What was gone before it could be copied must have been released."""
@@ -139,8 +151,22 @@ class Judge:
                     if row["tgbs"] < said["items"]:
                         text = f"{said['committed']} had {said['items']} items acknowledged, {row['tgbs']} are there"
                         self.wrong("acknowledged", text)
+                if "read" in said:
+                    self.check_observed(path.name, said)
                 if "checkpoint" in said and (said["checkpoint"], said["step"]) not in live:
                     self.wrong("acknowledged", f"checkpoint {said['checkpoint']} was acknowledged and is not in the log")
+
+    def check_observed(self, who, said):
+        """An observer's step: on a branch, those below the fork are its parent's."""
+        log, place = self.logs.get(said["read"]), (said["dp"], said["cp"])
+        if log is None:
+            return self.wrong("missing", f"{who} has read branch {said['read']}, of which there is no log")
+        while log.fork and said["step"] < log.fork["step"]:
+            log = self.logs[log.fork["parent"]]
+        stored = self.slices[log.name].get(said["step"], {}).get(place)
+        self.counts["steps_observed"] += 1
+        if stored not in (None, said["hash"]):
+            self.wrong("bytes", f"{who}: other bytes at step {said['step']} {place} of {said['read']}")
 
     def check_ranks(self):
         main = self.logs["main"]

@@ -69,9 +69,8 @@ class LocalPlace:
             subprocess.run(["umount", str(self.folder)], check=False)
 
 
-# Weathers of the proxy: {fault: probability}. Most requests get through in each of them but the last.
+# Weathers of the proxy: {fault: probability}. Requests get through in each of them but the last.
 WEATHERS = [
-    {},
     {"delay": 0.1, "trickle": 0.05},
     {"throttle": 0.05, "conflict": 0.05, "conflicted": 0.03, "failed": 0.03, "lost": 0.03, "cut": 0.03, "late": 0.02},
     {"throttle": 0.5},
@@ -109,6 +108,8 @@ class S3Place:
             AWS_ACCESS_KEY_ID=self.settings["RGW_ACCESS"], AWS_SECRET_ACCESS_KEY=self.settings["RGW_SECRET"],
         )  # fmt: skip
         self.spec = {"settings": self.settings, "prefix": "chaos"}
+        self.weathers = random.sample(WEATHERS, 5)  # not all of them in each round
+        self.is_calm = False
         self.next_weather = 0.0
         self.next_restart = time.monotonic() + random.uniform(3, 6)
         self.restart_at = None
@@ -118,9 +119,9 @@ class S3Place:
     def strike(self):
         now = time.monotonic()
         if now >= self.next_weather:
-            weather = self.random.choice(WEATHERS)
-            self.tell(weather)
-            self.next_weather = now + self.random.uniform(0.3, 1.5 if weather.get("refuse") == 1.0 else 4)
+            self.is_calm = not self.is_calm  # in between, work gets done that faults can hit
+            self.tell({} if self.is_calm else self.random.choice(self.weathers))
+            self.next_weather = now + self.random.uniform(0.3, 2)
         if self.restarting and self.restarting.poll() is not None:
             self.restarting = None
             self.next_restart = now + self.random.uniform(8, 20)

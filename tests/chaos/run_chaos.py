@@ -52,6 +52,12 @@ class Round:
         self.place = PLACES[store](self.folder, self.random, seed % 2 == 0)
         self.crew = Crew(arguments.worker, self.place.uri, self.place.environment, self.folder / "said")
         self.grace_ms = self.random.randint(*GRACE_MS[store])
+        # What differs from round to round: some faults are found only where others leave room.
+        self.kills_a_second = self.random.choice((2, 4, 6))
+        self.operators = self.random.choice((1, 1, 2))
+        self.finish_at = self.seconds - 3 * (self.random.random() < 0.5)  # kills while producers finish
+        self.keep = self.random.choice((0, 2))  # checkpoints in the end
+        self.large_every = {"a": 40} if store == "s3" and self.long else {}
         self.finish = self.folder / "finish"
         self.lives, self.skips, self.problems = [], [], []
         self.checkpoints = []  # (name, step), as acknowledged
@@ -75,8 +81,10 @@ class Round:
             self.add_producer(name, "main")
         for number in range(2):
             self.crew.start(self.crew.add("reclaim", f"reclaim-{number}", **self.rules()))
-        self.operator = self.crew.add("operate", "operate")
-        self.crew.start(self.operator)
+        for number in range(self.operators):
+            self.crew.start(self.crew.add("operate", f"operate-{number}"))
+        for number in range(2):
+            self.crew.start(self.crew.add("observe", f"observe-{number}"))
         self.jobs = [Job(name, ranks) for name, ranks in JOBS.items()]
         for job in self.jobs:
             self.begin_run(job, 0)
@@ -86,7 +94,9 @@ class Round:
         return {"fence_ms": 3000, "abandon_ms": 5000, "detach_ms": detach_ms}
 
     def add_producer(self, name, branch):
-        words = {"name": name, "branch": branch, "finish": self.finish, "pace_ms": 120, "commit_ms": 25}
+        words = {"name": name, "branch": branch, "finish": self.finish, "pace_ms": 120, "commit_ms": self.random.choice((10, 25, 400))}
+        if name in self.large_every and branch == "main":
+            words["large_every"] = self.large_every[name]
         if name == "b":
             words["ahead"] = 400
         if name == "c":
@@ -146,13 +156,15 @@ class Round:
             self.place.strike()
             if now >= due["kill"]:
                 self.kill_one()
-                due["kill"] = now + self.random.expovariate(5)
+                due["kill"] = now + self.random.expovariate(self.kills_a_second)
             if now >= due["stop"]:
                 self.stop_one()
                 due["stop"] = now + self.random.uniform(0.5, 2.5)
             if now >= due["rewind"]:
                 self.rewind()
                 due["rewind"] = now + self.random.uniform(5, 12)
+            if now >= self.finish_at:
+                self.finish.touch()
             time.sleep(0.01)
 
     def tend(self):
@@ -169,6 +181,8 @@ class Round:
                 continue
             if member.start_at == 0.0:
                 member.start_at = time.monotonic() + self.random.uniform(0.0, 0.4)
+                if member.process.returncode == 7 and not self.finish.exists():
+                    member.start_at += 3 * self.grace_ms / 1000  # all that it left behind is old by then
             elif time.monotonic() >= member.start_at:
                 member.start_at = 0.0
                 self.bring_back(member)
@@ -202,8 +216,11 @@ class Round:
         running = [m for m in self.crew.running() if m.continue_at is None]
         if not running:
             return
-        member = self.random.choice(running)
-        seconds = self.random.choice([0.2, 1.0, 0.6 * self.grace_ms / 1000, 1.5 * self.grace_ms / 1000])
+        producers = [m for m in running if m.role == "produce"]
+        member = self.random.choice(producers if producers and self.random.random() < 0.4 else running)
+        seconds = self.random.choice((0.2, 1.0, 0.6 * self.grace_ms / 1000, 1.5 * self.grace_ms / 1000))
+        if self.random.random() < 0.2:
+            seconds = 3.5 * self.grace_ms / 1000  # the log that it knows may be reclaimed meanwhile
         if self.long and self.random.random() < 0.05:
             seconds = 33  # longer than any time-out inside
         self.crew.stop_for(member, seconds)
@@ -230,9 +247,11 @@ class Round:
         self.seconds = time.monotonic() - self.began
         self.crew.continue_due(all_of_them=True)
         self.place.heal(15)
-        self.operator.retired = True
-        self.crew.kill(self.operator)
         self.finish.touch()
+        for member in self.crew.members:
+            if member.role in ("operate", "observe"):
+                member.retired = True
+                self.crew.kill(member)
         until = time.monotonic() + END_S
         while time.monotonic() < until:
             self.tend()
@@ -249,7 +268,7 @@ class Round:
         self.kills = self.crew.kills
         self.crew.end_all()
         quiet_ms = max(self.grace_ms, self.rules()["abandon_ms"]) + 1000
-        code = self.crew.run("settle", "settle", 120, **self.rules(), quiet_ms=quiet_ms, timeout_ms=60000)
+        code = self.crew.run("settle", "settle", 120, **self.rules(), quiet_ms=quiet_ms, timeout_ms=60000, keep=self.keep)
         if code != 0:
             self.problem(f"settling ended with code {code}")
 
@@ -258,7 +277,7 @@ class Round:
         if self.watcher.wait(120) != 0:
             self.problem("the watcher failed")
         unfinished = copy_final(self.place, self.folder / "final")
-        facts = {"seed": self.seed, "lives": self.lives, "skips": self.skips, "unfinished": unfinished}
+        facts = {"seed": self.seed, "lives": self.lives, "skips": self.skips, "unfinished": unfinished, "large_every": self.large_every}
         (self.folder / "run.json").write_text(json.dumps(facts))
         judge = Judge(self.folder)
         found = [f"{kind}: {what}" for kind, what in judge.judge()] + [f"stuck: {p}" for p in self.problems]

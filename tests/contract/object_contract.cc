@@ -1,6 +1,9 @@
 // Whole objects: put, get, head, delete, ranges, keys, deadlines.
+#include <atomic>
 #include <cstring>
+#include <memory>
 #include <set>
+#include <vector>
 
 #include "base/text.h"
 #include "tests/contract/object_store_contract.h"
@@ -256,6 +259,31 @@ TEST_P(ObjectStoreContract, TheLongestKeysRoundTrip) {
   EXPECT_EQ(ListAll(key), std::vector<std::string>{key});
   ASSERT_THAT(Delete({key}), IsOk());
   EXPECT_FALSE(Exists(key));
+}
+
+// D18: a client's connections and buffers are not mixed up among many threads.
+TEST_P(ObjectStoreContract, ManyThreadsEachReadTheRightBytes) {
+  constexpr int kThreads = 32;
+  constexpr int kReads = 40;
+  const auto content = [](int i) { return Str("object ", i, " ", std::string(100 * i, 'x')); };
+  for (int i = 0; i < kThreads; ++i) {
+    ASSERT_TRUE(
+        PutBytes(*store_, Str("many/", i), AsBytes(content(i)), {}, Deadline::Never()).ok());
+  }
+  std::atomic<int> wrong = 0;
+  const auto runtime = RealRuntime();
+  std::vector<std::unique_ptr<Thread>> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.push_back(runtime->Spawn("reader", [&, t] {
+      for (int r = 0; r < kReads; ++r) {
+        const int i = (t + r) % kThreads;
+        const auto read = GetBytes(*store_, Str("many/", i), Deadline::Never());
+        wrong += !read.ok() || read->text() != content(i);
+      }
+    }));
+  }
+  for (auto& thread : threads) thread->Join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST_P(ObjectStoreContract, ThousandsOfKeysAreDeletedByOneCall) {
