@@ -32,6 +32,7 @@ void PrintJsonLine(const Json& json) {
 void PrintLine(const std::string& line) { WriteOut(line + "\n"); }
 
 void PrintMessage(const std::string& message) {
+  std::fflush(stdout);  // where both go to one place, they stay in order
   std::fprintf(stderr, "lakestream: %s\n", message.c_str());
 }
 
@@ -88,7 +89,10 @@ std::string Time(int64_t ms_since_1970) {
 std::string Seconds(double seconds) {
   if (seconds < 1e-3) return Format("%.0f", seconds * 1e6, "us");
   if (seconds < 1) return Format("%.1f", seconds * 1e3, "ms");
-  return Format("%.2f", seconds, "s");
+  if (seconds < 120) return Format("%.2f", seconds, "s");
+  if (seconds < 7200) return Format("%.1f", seconds / 60, "min");
+  if (seconds < 172800) return Format("%.1f", seconds / 3600, "h");
+  return Format("%.1f", seconds / 86400, "d");
 }
 
 std::string Plural(uint64_t count, const char* noun) {

@@ -36,7 +36,7 @@ class Table {
 
 std::string Bytes(uint64_t bytes);                     // "1.5 MiB"
 std::string Time(int64_t ms_since_1970);               // "2026-12-01 05:18:07 UTC"; "-" for 0
-std::string Seconds(double seconds);                   // "1.2 ms"
+std::string Seconds(double seconds);                   // "1.2 ms"; "3.0 h" for long times
 std::string Plural(uint64_t count, const char* noun);  // "1 step", "2 steps"
 std::string Plural(uint64_t count, const char* one, const char* many);
 

@@ -110,6 +110,70 @@ TEST_F(ReclaimTest, ADryRunSaysTheSameAndRemovesNothing) {
   EXPECT_EQ(real.removed(), dry.removed());
 }
 
+TEST_F(ReclaimTest, ADryRunAlsoNamesWhatWouldBeEnded) {
+  auto gone = Open("gone", tiny_.stream);
+  const std::string key = DataKey("main", gone->session(), 0);
+  ASSERT_TRUE(PutBytes(*tiny_.faults, key, AsBytes("abandoned"), {}, tiny_.Soon()).ok());
+  ASSERT_TRUE(AttachRun(*tiny_.stream, {"train", "r1", 1, 0}, tiny_.Soon()).ok());
+  clock_->Advance(std::chrono::hours(24 * 8));
+  const ReclaimOptions options{.dry_run = true, .detach_after = std::chrono::hours(1)};
+  const Version before = tiny_.HeadState().version;
+  const std::vector<std::string> expected = {"session 1 of gone", "run r1 of job train"};
+  EXPECT_EQ(Pass(options).ended, expected);
+  EXPECT_EQ(tiny_.HeadState().version, before);
+  EXPECT_EQ(Pass({.detach_after = std::chrono::hours(1)}).ended, expected);
+}
+
+TEST_F(ReclaimTest, WhatIsLeftToReclaimIsKnownAtEachPointOnTheWay) {
+  Write(0, 20);
+  const auto left = [&] {
+    auto retention = GetRetention(*tiny_.stream, tiny_.Soon());
+    EXPECT_TRUE(retention.ok()) << retention.status();
+    return retention->reclaimable_steps;
+  };
+  clock_->Advance(kGrace * 2);
+  EXPECT_EQ(left(), 0u);
+  TrimTo(10);
+  EXPECT_EQ(left(), 10u);
+  EXPECT_EQ(Pass().waiting_steps, 10u);  // moves the boundary
+  EXPECT_EQ(left(), 10u);
+  clock_->Advance(kGrace * 2);
+  EXPECT_EQ(left(), 10u);  // may go, but is still there
+  TrimTo(13);
+  EXPECT_EQ(left(), 13u);
+  EXPECT_EQ(Pass().waiting_steps, 3u);  // removes ten
+  EXPECT_EQ(left(), 3u);
+  ASSERT_TRUE(CreateBranch(*tiny_.stream, "exp", 15, tiny_.Soon()).ok());
+  TrimTo(18);
+  EXPECT_EQ(left(), 6u);  // 10..12 and 15..17: the branch keeps 13 and 14
+  PassUntilDone();
+  PassUntilDone();
+  EXPECT_EQ(left(), 0u);
+  const auto retention = GetRetention(*tiny_.stream, tiny_.Soon());
+  EXPECT_EQ(retention->released_step, 18u);
+  ASSERT_EQ(retention->branches.size(), 1u);
+  EXPECT_EQ(retention->branches[0].trim_step, 13u);
+  EXPECT_EQ(retention->branches[0].next_step, 15u);
+}
+
+// Objects go as a whole.
+TEST_F(ReclaimTest, StepsThatShareAnObjectWithOneThatStaysAreNotCountedAsReclaimable) {
+  // While the first upload is tried again, the others gather.
+  tiny_.faults->FailPuts("data/", UnavailableError("503"), 2);
+  auto producer =
+      Producer::Open(tiny_.stream, {.name = "a", .uploads_max = 1}, tiny_.Soon()).value();
+  for (int item = 0; item < 11; ++item) {
+    ASSERT_TRUE(producer->Write(tiny_.MakeTgb(item), "", tiny_.Soon()).ok());
+  }
+  ASSERT_TRUE(producer->Close(tiny_.Soon()).ok());
+  const std::vector<PlacedEntry> tail = tiny_.HeadState().tail;
+  const auto shared = std::find_if(tail.begin(), tail.end(),
+                                   [](const auto& placed) { return placed.entry.tgb_count() > 1; });
+  ASSERT_TRUE(shared != tail.end());
+  TrimTo(shared->first_step + 1);
+  EXPECT_EQ(GetRetention(*tiny_.stream, tiny_.Soon())->reclaimable_steps, shared->first_step);
+}
+
 TEST_F(ReclaimTest, TheStateOfAProducerOutlivesTheStepsThatCarriedIt) {
   Write(0, 8);
   TrimTo(8);

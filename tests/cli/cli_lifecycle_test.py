@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -12,10 +14,21 @@ GRACE_S = 1
 
 
 class LifecycleTest(CliCase):
+    templates = {}  # by number of steps: made once, copied for each test
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder_of_all = tempfile.TemporaryDirectory(prefix="lakestream-cli-")
+        cls.addClassCleanup(cls.folder_of_all.cleanup)
+
     def make_stream(self, tgbs=20):
-        self.run_cli("init", self.uri, "--mesh", "1x1", "--reclaim-grace", f"{GRACE_S}s", "--snapshot-interval", "4",
-                     "--index-page-steps", "4")
-        self.produce(tgbs)
+        if tgbs not in self.templates:
+            own, self.uri = self.uri, os.path.join(self.folder_of_all.name, str(tgbs))
+            self.run_cli("init", self.uri, "--mesh", "1x1", "--reclaim-grace", f"{GRACE_S}s", "--snapshot-interval",
+                         "4", "--index-page-steps", "4")
+            self.produce(tgbs)
+            self.templates[tgbs], self.uri = self.uri, own
+        shutil.copytree(self.templates[tgbs], self.uri)
 
     def produce(self, tgbs, *more):
         """Up to `tgbs` in all, a commit and a data object for each."""
@@ -272,6 +285,46 @@ class LifecycleTest(CliCase):
                         ["checkpoint list"], ["produce", "--name", "a"], ["consume"], ["runs"]):
             words = command[0].split()
             self.fails(*words, self.uri, *command[1:], "--branch", "nix", code=3, says="branch list")
+
+    # ---- what info and ls show of it
+
+    def test_info_shows_who_keeps_what_and_what_could_go(self):
+        self.make_stream()
+        self.checkpoint("six", 6)
+        self.run_cli("consume", self.uri, "--job", "train", "--run", "r1", "--max-steps", "15")
+        self.run_cli("branch", "create", self.uri, "side", "--step", "3")
+        info = self.json_of("info", self.uri)
+        self.assertEqual((info["trim_step"], info["reclaimable_steps"]), (0, 0))
+        self.assertEqual([c["name"] for c in info["checkpoints"]], ["six"])
+        self.assertEqual([(r["job"], r["lag"], r["durable"]) for r in info["runs"]], [("train", 5, 15)])
+        self.assertEqual([(b["name"], b["trim_step"], b["next_step"]) for b in info["branches"]], [("side", 0, 3)])
+        self.run_cli("trim", self.uri, "--yes")  # to 6; the branch keeps 0..2
+        info = self.json_of("info", self.uri)
+        self.assertEqual((info["trim_step"], info["reclaimable_steps"]), (6, 3))
+        self.assertEqual(info["boundary"], {"released_step": 0, "released_version": 0, "release_ms": 0})
+        for _ in range(2):
+            self.run_cli("gc", self.uri)
+            text = self.run_cli("info", self.uri).stdout.decode()
+            time.sleep(GRACE_S + 0.2)
+        self.assertRegex(text, r"trimmed   steps below 6; nothing is left to reclaim\n")
+        self.assertRegex(text, r"boundary  steps below 6 and the log up to version \d+ may go since ")
+        for heading in ("producer ", "checkpoint ", "job ", "branch "):
+            self.assertIn("\n\n" + heading, text)
+        self.assertIn("from step 3 of main", self.run_cli("info", self.uri, "--branch", "side").stdout.decode())
+
+    def test_ls_shows_objects_by_kind(self):
+        self.make_stream(8)
+        usage = {u["kind"]: u["objects"] for u in self.json_of("ls", self.uri, "--kind", "all")}
+        self.assertEqual((usage["data"], usage["log"], usage["snapshot"], usage["index"]), (8, 16, 4, 2))
+        log = self.json_of("ls", self.uri, "--kind", "log", "--from", "3", "--count", "2")
+        self.assertEqual([o["object"] for o in log], [f"log/main/{n:020}" for n in (3, 4)])
+        self.assertEqual(log[0]["bytes"], os.path.getsize(os.path.join(self.uri, log[0]["object"])))
+        data = self.json_of("ls", self.uri, "--kind", "data", "--from", "8")
+        self.assertEqual([o["object"] for o in data], [f"data/main/{8:020}-{0:010}.tgb"])
+        self.assertEqual(self.json_of("ls", self.uri, "--kind", "watermark"), [])
+        self.fails("ls", self.uri, "--kind", "objects", code=2, says="snapshot")
+        self.run_cli("trim", self.uri, "--to", "4", "--yes")
+        self.assertIn(b"steps below 4 were trimmed", self.run_cli("ls", self.uri).stderr)
 
     # ---- the terminal
 
